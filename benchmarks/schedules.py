@@ -32,7 +32,7 @@ from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.schedule import SCHEDULE, Schedule, ScheduleError
 from optimizer.numbers import bytes_text, three_digits, times_text
 from optimizer.schedules.candidates import candidates
-from optimizer.schedules.document import view_of
+from optimizer.schedules.document import StepView, view_of
 from optimizer.schedules.examples import EXAMPLES, Example
 from optimizer.schedules.excess import runnable_nest
 from optimizer.schedules.nest import nest_of
@@ -135,8 +135,13 @@ def rows_for(example: Example, raw: Mapping[str, Any]) -> list[Row]:
             f"{meters.tasks} × {meters.lanes}", times_text(meters.amplification),
             bytes_text(meters.working_set_bytes), *moved,
         )  # fmt: skip
-        found.append(Row(one.name, raw["own"][one.name], last.predicted_us / 1e6, cells))
+        found.append(Row(one.name, raw["own"][one.name], _predicted_s(last), cells))
     return found
+
+
+def _predicted_s(step: StepView) -> float:
+    assert step.predicted_us is not None, "for a processor"
+    return step.predicted_us / 1e6
 
 
 def report(raw: Mapping[str, Any]) -> Iterator[str]:
@@ -179,13 +184,13 @@ def _correlations(
         algorithm = EXAMPLES[name].algorithm
         times = [each["seconds"] for each in one["random"]]
         guesses = [
-            view_of("", algorithm, SCHEDULE.from_json(each["schedule"])).steps[-1].predicted_us
+            _predicted_s(view_of("", algorithm, SCHEDULE.from_json(each["schedule"])).steps[-1])
             for each in one["random"]
         ]
         own = rows_for(EXAMPLES[name], one)
         every = spearman(
             [*times, *(row.least_s for row in own)],
-            [*(guess / 1e6 for guess in guesses), *(row.predicted_s for row in own)],
+            [*guesses, *(row.predicted_s for row in own)],
         )
         rows.append([name, str(len(times) + len(own)), f"{every:.2f}"])
         random_measured += times

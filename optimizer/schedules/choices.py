@@ -6,6 +6,7 @@ only steps that are possible, each with its cost.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -17,7 +18,7 @@ from optimizer.schedules.excess import checked_excess
 from optimizer.schedules.locality import Locality
 from optimizer.schedules.machine_model import USUAL, MachineModel
 from optimizer.schedules.meters import Meters, meters_of
-from optimizer.schedules.nest import nest_of
+from optimizer.schedules.nest import Nest, nest_of, on_gpu
 from optimizer.schedules.prediction import Prediction, predicted
 from optimizer.schedules.steps import checked_nest
 
@@ -32,15 +33,15 @@ class Choice:
     Attributes:
         schedule: with it.
         meters: of the nest with it.
-        predicted_us: how long that takes, guessed.
-        speedup: times as fast as without, guessed.
+        predicted_us: how long that takes, guessed; None on a GPU, of which nothing is guessed.
+        speedup: times as fast as without, guessed; None where one of the two is on a GPU.
     """
 
     step: Candidate
     schedule: Schedule
     meters: Meters
-    predicted_us: float
-    speedup: float
+    predicted_us: float | None
+    speedup: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +58,14 @@ class Choices:
 
     Attributes:
         now: meters of the schedule so far.
-        now_us: how long it takes, guessed.
-        choices: the fastest first, as it is guessed.
+        now_us: how long it takes, guessed; None on a GPU.
+        choices: the fastest first, as it is guessed; what is not guessed last.
         refused: in the order of the loops.
         left_out: steps that were not looked at.
     """
 
     now: Meters
-    now_us: float
+    now_us: float | None
     choices: tuple[Choice, ...]
     refused: tuple[Refusal, ...]
     left_out: int
@@ -105,7 +106,8 @@ def choices_in_parts(
     """
     nest = checked_nest(algorithm, schedule)
     locality = Locality.of(nest.regions)
-    now, guess = meters_of(nest, locality=locality), predicted(nest, machine, locality)
+    now, guess = meters_of(nest, locality=locality), _guessed(nest, machine, locality)
+    now_us = None if guess is None else 1e6 * guess.seconds
     offered = list(candidates(nest, machine.lanes))
     found: list[Choice] = []
     refused: list[Refusal] = []
@@ -119,10 +121,18 @@ def choices_in_parts(
                 found.append(one)
             else:
                 refused.append(one)
-        ranked = sorted(found, key=lambda choice: choice.predicted_us)
-        yield Choices(now, 1e6 * guess.seconds, tuple(ranked), tuple(refused), left)
+        ranked = sorted(found, key=_rank)
+        yield Choices(now, now_us, tuple(ranked), tuple(refused), left)
         if len(taken) < part:
             return
+
+
+def _rank(choice: Choice) -> float:
+    return math.inf if choice.predicted_us is None else choice.predicted_us
+
+
+def _guessed(nest: Nest, machine: MachineModel, locality: Locality) -> Prediction | None:
+    return None if on_gpu(nest) else predicted(nest, machine, locality)
 
 
 def _weighed(
@@ -130,7 +140,7 @@ def _weighed(
     schedule: Schedule,
     steps: Iterable[Candidate],
     machine: MachineModel,
-    now: Prediction,
+    now: Prediction | None,
 ) -> Iterator[Choice | Refusal]:
     for step in steps:
         primitives: tuple[Primitive, ...] = (*schedule.primitives, *step.primitives)
@@ -143,9 +153,12 @@ def _weighed(
             yield Refusal(step, excess)
             continue
         locality = Locality.of(nest.regions)
-        guess = predicted(nest, machine, locality)
+        guess, meters = _guessed(nest, machine, locality), meters_of(nest, locality=locality)
+        if guess is None or now is None:
+            yield Choice(step, Schedule(primitives), meters, None, None)
+            continue
         if any(isinstance(one, Fuse) for one in step.primitives):
             # The same rounds in the same order: nothing moves less than before.
             guess = replace(guess, moving=max(guess.moving, now.moving))
-        meters, speedup = meters_of(nest, locality=locality), now.seconds / guess.seconds
+        speedup = now.seconds / guess.seconds
         yield Choice(step, Schedule(primitives), meters, 1e6 * guess.seconds, speedup)

@@ -14,7 +14,7 @@ from optimizer.schedules.excess import checked_excess
 from optimizer.schedules.locality import Locality
 from optimizer.schedules.machine_model import USUAL, MachineModel
 from optimizer.schedules.meters import LEVELS, Meters, meters_of
-from optimizer.schedules.nest import Nest, NestNode
+from optimizer.schedules.nest import Nest, NestNode, on_gpu
 from optimizer.schedules.prediction import predicted
 from optimizer.schedules.steps import steps_of
 from optimizer.schedules.warnings import NestWarning, warnings_of
@@ -30,7 +30,8 @@ class StepView:
         pending: why there is no nest with it until a later one comes; empty where there is.
         nodes: the nest, a tree in the order of its text.
         warnings: what in it costs time and need not.
-        predicted_us: how long it takes, guessed; what was measured stands elsewhere.
+        predicted_us: how long it takes, guessed; what was measured stands elsewhere. None of loops
+            that run on a GPU, of which nothing is guessed.
     """
 
     primitive: str
@@ -39,7 +40,7 @@ class StepView:
     nodes: tuple[NestNode, ...]
     meters: Meters
     warnings: tuple[NestWarning, ...] = ()
-    predicted_us: float = 0.0
+    predicted_us: float | None = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +99,7 @@ def view_of(
 def _of_nest(nest: Nest, levels: tuple[tuple[str, int], ...], machine: MachineModel) -> StepView:
     """All that a nest says, whatever primitive led to it."""
     locality = Locality.of(nest.regions)
+    guess = None if on_gpu(nest) else 1e6 * predicted(nest, machine, locality).seconds
     return StepView(
         "",
         checked_excess(nest),
@@ -105,7 +107,7 @@ def _of_nest(nest: Nest, levels: tuple[tuple[str, int], ...], machine: MachineMo
         nest.nodes,
         meters_of(nest, levels, locality),
         warnings_of(nest, locality),
-        1e6 * predicted(nest, machine, locality).seconds,
+        guess,
     )
 
 

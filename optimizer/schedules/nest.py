@@ -76,6 +76,11 @@ def nest_of(algorithm: Algorithm, primitives: Sequence[Primitive]) -> Nest:
     return Nest(tuple(_Walk(found, regions).inside((), 0)), regions)
 
 
+def on_gpu(nest: Nest) -> bool:
+    """Whether some of its loops run on a GPU."""
+    return any(node.run in ("gpu_block", "gpu_thread") for node in nest.nodes)
+
+
 class _Walk:
     """The nodes of a tree, from the outside in."""
 

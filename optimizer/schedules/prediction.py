@@ -24,6 +24,7 @@ from optimizer.schedules.placing import LoopKey
 from optimizer.schedules.strides import Access, reads_of, write_of
 from optimizer.schedules.work import Work
 
+NOT_GUESSED = "not guessed: runs on a GPU"
 _REGISTERS = 28
 """Vectors of sums that stay in registers: a few of 32 hold what is read."""
 _FAR_BYTES = 2048

@@ -26,14 +26,17 @@ _INSTRUCTIONS: Mapping[CpuLevel, str] = {
     "avx2": "sse41-avx-f16c-fma-avx2",
     "avx512": "sse41-avx-f16c-fma-avx2-avx512-avx512_skylake",
 }
-CodeForm = Literal["stmt", "c_source", "llvm_assembly", "assembly"]
-"""Halide's own statements, C++, LLVM's instructions, the processor's."""
+CodeForm = Literal["stmt", "conceptual_stmt", "c_source", "llvm_assembly", "assembly"]
+"""Halide's own statements; the same while what is for a GPU stands among them; C++, LLVM's
+instructions, the processor's."""
 _ENDINGS: Mapping[CodeForm, str] = {
-    "stmt": ".stmt", "c_source": ".cpp", "llvm_assembly": ".ll", "assembly": ".s",
+    "stmt": ".stmt", "conceptual_stmt": ".conceptual.stmt", "c_source": ".cpp",
+    "llvm_assembly": ".ll", "assembly": ".s",
 }  # fmt: skip
 KERNEL = "no_runtime-no_asserts-no_bounds_query-user_context"
 """What of Halide's target makes a function that stands alone."""
-CUDA = "cuda-cuda_capability_80"
+GPU_TARGET = "sm_80"
+CUDA = f"cuda-cuda_capability_{GPU_TARGET.removeprefix('sm_')}"
 """What of it is for a GPU: PTX, for which neither a GPU nor CUDA is needed."""
 
 

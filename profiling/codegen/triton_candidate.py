@@ -6,8 +6,10 @@ when it is imported.
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
+import io
 import math
 import os
 import sys
@@ -31,6 +33,8 @@ HOPPER = 90
 _WARP = 32
 _LONGEST_ERROR = 200
 _MODULE = "triton_kernels"
+SOURCE_FILE = f"{_MODULE}.py"
+"""Name of the program's file, which Triton's code refers to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,7 @@ class TritonBinary:
         ptx: as text.
         cubin: what a driver loads.
         shared_bytes: of shared memory that a block takes.
+        log: what ptxas says of registers and of what it spills.
     """
 
     name: str
@@ -51,6 +56,7 @@ class TritonBinary:
     ptx: str
     cubin: bytes
     shared_bytes: int
+    log: str
 
 
 def triton_missing() -> str:
@@ -89,15 +95,18 @@ def build(algorithm: Algorithm, folder: Path, capability: int = HOPPER) -> list[
         source = compiler.ASTSource(
             fn=getattr(module, kernel.name), signature=dict(program.arguments), constexprs={}
         )
+        said = io.StringIO()
         try:
-            made = compiler.compile(source, target=target("cuda", capability, _WARP))
+            with contextlib.redirect_stdout(said):
+                made = compiler.compile(source, target=target("cuda", capability, _WARP))
         except compiler.CompilationError as error:
-            said = str(error).splitlines()[-1][:_LONGEST_ERROR]
-            raise LibraryError(f"Triton does not compile this: {said}") from error
+            reason = str(error).splitlines()[-1][:_LONGEST_ERROR]
+            raise LibraryError(f"Triton does not compile this: {reason}") from error
         shared = int(made.metadata.shared)
         ttir, ttgir, ptx = (str(made.asm[form]) for form in ("ttir", "ttgir", "ptx"))
         cubin = bytes(made.asm["cubin"])
-        found.append(TritonBinary(kernel.name, ttir, ttgir, ptx, cubin, shared))
+        log = said.getvalue()
+        found.append(TritonBinary(kernel.name, ttir, ttgir, ptx, cubin, shared, log))
     return found
 
 
@@ -144,8 +153,14 @@ def _imported(program: TritonProgram, folder: Path, *, interpreted: bool) -> Any
     missing = triton_missing()
     if missing:
         raise LibraryError(f"{missing}.")
-    _set_up({"TRITON_INTERPRET": str(int(interpreted)), "TRITON_CACHE_DIR": str(folder / "cache")})
-    path = folder / f"{_MODULE}.py"
+    _set_up(
+        {
+            "TRITON_INTERPRET": str(int(interpreted)),
+            "TRITON_CACHE_DIR": str(folder / "cache"),
+            "TRITON_DUMP_PTXAS_LOG": "1",
+        }
+    )
+    path = folder / SOURCE_FILE
     path.write_text(program.source)
     spec = importlib.util.spec_from_file_location(_MODULE, path)
     assert spec is not None, "a file in Python"

@@ -22,7 +22,7 @@ _COMMENT = re.compile(r"\s+#")
 
 
 @dataclass(frozen=True)
-class _Block:
+class Block:
     """A block of an assembly's function.
 
     Attributes:
@@ -48,7 +48,7 @@ def assembly_nodes(
         index: of its nest.
         task: the loop whose rounds it is.
     """
-    blocks = _blocks(function.lines)
+    blocks = blocks_of(function.lines)
     by_label = {block.label: block for block in blocks}
     found: Nodes = [task] * len(function.lines)
     named: dict[str, int | None] = {}
@@ -61,8 +61,9 @@ def assembly_nodes(
     return found, named
 
 
-def _blocks(lines: Sequence[str]) -> list[_Block]:
-    found: list[_Block] = []
+def blocks_of(lines: Sequence[str]) -> list[Block]:
+    """The blocks of an assembly's function, in their order."""
+    found: list[Block] = []
     for number, line in enumerate(lines):
         match = _ASM_LABEL.match(line)
         if match is None:
@@ -73,12 +74,12 @@ def _blocks(lines: Sequence[str]) -> list[_Block]:
                 break
             if told := _HEADER.match(after) or _PARENT.match(after):
                 loops.insert(0, told[1])
-        found.append(_Block(match[1], match[2] or "", tuple(loops), number))
+        found.append(Block(match[1], match[2] or "", tuple(loops), number))
     return found
 
 
 def _node(
-    block: _Block, by_label: Mapping[str, _Block], index: NestIndex, task: int | None
+    block: Block, by_label: Mapping[str, Block], index: NestIndex, task: int | None
 ) -> int | None:
     node, certain = index.block(block.name)
     if certain:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.outputs import output_nests
@@ -11,6 +12,7 @@ from profiling.codegen.halide_naming import plain_name, without_serials
 from profiling.codegen.halide_object import CodeForm, code_texts
 from profiling.codegen.kernel import CpuLevel
 from profiling.schedules.functions import CODE_VIEWS, CodeView, Function, functions_of
+from profiling.schedules.ptx import ptx_of
 
 _FORMS: dict[CodeView, CodeForm] = {
     "stmt": "stmt", "c": "c_source", "llvm": "llvm_assembly", "asm": "assembly",
@@ -49,9 +51,7 @@ def all_code(
 def _texts(
     algorithm: Algorithm, schedule: Schedule, views: tuple[CodeView, ...], level: CpuLevel
 ) -> dict[CodeView, str]:
-    tensors = (*algorithm.inputs, *algorithm.funcs, *output_nests(algorithm))
-    names = {plain_name(one.name) for one in tensors}
-    names |= {plain_name(p.made) for p in schedule.primitives if isinstance(p, In | RFactor)}
+    names = _names(algorithm, schedule)
     made = code_texts(algorithm, schedule, level, [_FORMS[view] for view in views])
     found: dict[CodeView, str] = {}
     values: dict[str, str] = dict.fromkeys(names, "")
@@ -59,6 +59,29 @@ def _texts(
         text = without_serials(made[_FORMS[view]], names)
         found[view] = _numbered_in_c(text) if view == "c" else _numbered(text, values)
     return found
+
+
+def gpu_texts(
+    algorithm: Algorithm, schedule: Schedule, level: CpuLevel
+) -> dict[Literal["stmt", "ptx"], str]:
+    """The statements of a schedule for a GPU, and the PTX that they become; no GPU is needed.
+
+    Raises:
+        LibraryError: Halide is not installed, or cannot compute this.
+        ScheduleError: a primitive cannot be applied.
+    """
+    names = _names(algorithm, schedule)
+    made = code_texts(algorithm, schedule, level, ["conceptual_stmt", "assembly"])
+    statements = without_serials(made["conceptual_stmt"], names)
+    ptx = without_serials(ptx_of(made["assembly"]), names)
+    return {"stmt": _numbered(statements, dict.fromkeys(names, "")), "ptx": ptx}
+
+
+def _names(algorithm: Algorithm, schedule: Schedule) -> set[str]:
+    """Of Funcs and inputs, as Halide gets them."""
+    tensors = (*algorithm.inputs, *algorithm.funcs, *output_nests(algorithm))
+    made = (one.made for one in schedule.primitives if isinstance(one, In | RFactor))
+    return {plain_name(name) for name in (*(one.name for one in tensors), *made)}
 
 
 def _numbered(text: str, values: dict[str, str]) -> str:

@@ -6,11 +6,13 @@ Only in a worker, in one of its own. The order of loops is Triton's: no schedule
 from __future__ import annotations
 
 import importlib
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 from typing import Literal, get_args
 
+from optimizer.limits import MIB, JobLimits
 from optimizer.loops.algorithm import Algorithm
 from profiling.codegen.kernel import LibraryError
 from profiling.codegen.triton_candidate import HOPPER, TritonBinary, build
@@ -20,6 +22,8 @@ GpuView = Literal["triton", "ttir", "ttgir", "ptx", "sass"]
 """A program in Triton's Python, as Triton reads it, the same with layouts in threads, NVIDIA's
 portable code, its machine code."""
 GPU_VIEWS: tuple[GpuView, ...] = get_args(GpuView)
+LIMITS = JobLimits(seconds=120, memory_bytes=16384 * MIB)
+"""Of importing Triton and PyTorch, and compiling."""
 _DISASSEMBLY_S = 30
 
 
@@ -41,21 +45,47 @@ def gpu_code(algorithm: Algorithm, capability: int = HOPPER) -> dict[GpuView, st
             "ttir": "\n\n".join(one.ttir for one in kernels),
             "ttgir": "\n\n".join(one.ttgir for one in kernels),
             "ptx": "\n\n".join(one.ptx.strip() for one in kernels),
-            "sass": "\n\n".join(_disassembled(one, Path(folder)) for one in kernels),
+            "sass": "\n\n".join(disassembled(one, Path(folder)) for one in kernels),
         }
 
 
-def _disassembled(kernel: TritonBinary, folder: Path) -> str:
-    """Machine code as text, by the program that comes with Triton."""
+def nvdisasm() -> str:
+    """The program that writes machine code as text: Triton brings it along, CUDA too.
+
+    Raises:
+        LibraryError: there is none.
+    """
     backend = importlib.import_module("triton.backends.nvidia").__path__[0]
-    program, path = Path(backend, "bin", "nvdisasm"), folder / f"{kernel.name}.cubin"
-    if not program.exists():
-        raise LibraryError("This Triton has no nvdisasm, which writes machine code as text.")
+    own = Path(backend, "bin", "nvdisasm")
+    found = str(own) if own.exists() else shutil.which("nvdisasm")
+    if found is None:
+        raise LibraryError(
+            "There is no nvdisasm, which writes machine code as text: it comes with Triton's "
+            "wheels and with the CUDA Toolkit."
+        )
+    return found
+
+
+def disassembled(kernel: TritonBinary, folder: Path, *options: str) -> str:
+    """Machine code as text.
+
+    Args:
+        kernel: of whatever architecture.
+        folder: for a file.
+        options: of nvdisasm, besides.
+
+    Raises:
+        LibraryError: there is no nvdisasm, or it cannot read this.
+    """
+    path = folder / f"{kernel.name}.cubin"
     path.write_bytes(kernel.cubin)
-    command = [str(program), "--print-code", str(path)]
-    made = subprocess.run(
-        command, capture_output=True, text=True, timeout=_DISASSEMBLY_S, check=False
-    )
+    command = [nvdisasm(), "--print-code", *options, str(path)]
+    try:
+        made = subprocess.run(
+            command, capture_output=True, text=True, timeout=_DISASSEMBLY_S, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise LibraryError(f"nvdisasm was stopped after {_DISASSEMBLY_S} s.") from error
     if made.returncode:
         raise LibraryError(f"nvdisasm ended with {made.returncode}: {made.stderr.strip()[:200]}")
     return made.stdout

@@ -10,7 +10,7 @@ from profiling.schedules.nest_index import NestIndex
 
 Nodes = list[int | None]
 
-_FOR = re.compile(r"(?:for|parallel|vectorized|unrolled)\w* ?\(([^,\s]+),")
+_FOR = re.compile(r"(?:for|parallel|vectorized|unrolled|gpu_block|gpu_thread)[\w<>]* ?\(([^,\s]+),")
 _PRODUCE, _CONSUME = (
     re.compile(r"(?://\s*)?produce ([\w$]+)"),
     re.compile(r"(?://\s*)?consume ([\w$]+)"),

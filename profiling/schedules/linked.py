@@ -82,11 +82,11 @@ class LinkedCode:
         processor: what was compiled for.
         nodes: of the nest, a tree in the order of its text.
         levels: from the model to the machine; `onnx` only where the kernel is of a model.
-        loops: the instructions of each node that has some.
+        loops: the instructions of each node that has some; none for a GPU.
     """
 
     title: str
-    processor: CpuLevel
+    processor: str
     nodes: tuple[NestNode, ...]
     levels: tuple[CodeLevel, ...]
     loops: tuple[LoopCode, ...]
@@ -121,17 +121,23 @@ def linked_code(
     nodes = runnable_nest(algorithm, schedule).nodes
     code = all_code(algorithm, schedule, processor)
     found = _mapped(code, NestIndex(algorithm, schedule, nodes))
-    nest = (CodeLine(line, (n,)) for n, line in enumerate(nest_text(nodes).splitlines()))
-    levels = [_cut("nest", "Loop nest", nest)]
+    levels = levels_above(algorithm, nodes)
     for view in CODE_VIEWS:
         texts = (line for one in code[view] for line in (*one.lines, ""))
         lines = zip(texts, found[view], strict=True)
-        levels.append(_cut(view, _TITLES[view], (_line(t, node, view) for t, node in lines)))
-    origins = [CodeLine(text, numbers) for text, numbers in origin_lines(algorithm, nodes)]
-    if origins:
-        levels.insert(0, _cut("onnx", "ONNX nodes", iter(origins)))
+        levels.append(cut_level(view, _TITLES[view], (_line(t, node, view) for t, node in lines)))
     assembly = [line for one in code["asm"] for line in (*one.lines, "")]
     return LinkedCode(title, processor, nodes, tuple(levels), loops_of(assembly, found["asm"]))
+
+
+def levels_above(algorithm: Algorithm, nodes: Sequence[NestNode]) -> list[CodeLevel]:
+    """What a schedule's code comes from: nodes of a model, where it has some, and the nest."""
+    nest = (CodeLine(line, (n,)) for n, line in enumerate(nest_text(nodes).splitlines()))
+    found = [cut_level("nest", "Loop nest", nest)]
+    origins = [CodeLine(text, numbers) for text, numbers in origin_lines(algorithm, nodes)]
+    if origins:
+        found.insert(0, cut_level("onnx", "ONNX nodes", iter(origins)))
+    return found
 
 
 def _mapped(code: Mapping[CodeView, Sequence[Function]], index: NestIndex) -> dict[CodeView, Nodes]:
@@ -163,7 +169,8 @@ def _line(text: str, node: int | None, view: CodeView) -> CodeLine:
     return CodeLine(text, () if node is None else (node,), marks)
 
 
-def _cut(id: str, title: str, lines: Iterator[CodeLine]) -> CodeLevel:
+def cut_level(id: str, title: str, lines: Iterator[CodeLine]) -> CodeLevel:
+    """A level of these lines, as many and as much of them as are shown."""
     kept = tuple(_shortened(line) for line in islice(lines, MOST_LINES))
     return CodeLevel(id, title, kept, sum(1 for _ in lines))
 

@@ -13,6 +13,8 @@ from profiling.codegen.halide_naming import as_in_c, plain_name
 _LOOP = re.compile(r"(\w+)\.s(\d+)\.(.+)")
 _ENDINGS = (".rebased", ".$n", ".")
 """What Halide puts behind a loop's name: of one moved to begin at 0, and of a sliding window's."""
+_ON_GPU = re.compile(r"\.(block|thread)_id_[xyzw]$")
+"""And of one that is a dimension of a GPU's grid or blocks."""
 _BLOCK = re.compile(r"(?:\d+_)?(end_for|for|produce|consume)_(.+)")
 _OUTSIDE = re.compile(r"\.(preheader|lr\.ph|loopexit|split|prol\.preheader|crit_edge)[\w.]*$")
 _COPY = re.compile(r"(\.(us|unr|epil|peel|prol|new|backedge|i|\d+))+$")
@@ -54,7 +56,7 @@ class NestIndex:
         match = _LOOP.fullmatch(name)
         if match is None:
             return None
-        func, stage, path = match[1], int(match[2]), match[3]
+        func, stage, path = match[1], int(match[2]), _ON_GPU.sub("", match[3])
         for ending in _ENDINGS:
             path = path.removesuffix(ending)
         last = path.rsplit(".", 1)[-1]

@@ -19,6 +19,7 @@ from optimizer.schedules.excess import runnable_nest
 from optimizer.schedules.halide_program import halide_program
 from optimizer.schedules.halide_words import Language
 from optimizer.schedules.nest import nest_text
+from optimizer.schedules.prediction import NOT_GUESSED
 from profiling.cache.folder import cache_folder
 from profiling.calibration.loops import machine_here
 from profiling.codegen.levels import cpu_level
@@ -237,6 +238,8 @@ def _step(step: StepView) -> Iterator[str]:
     yield f"redundant work: {times_text(meters.amplification)} the operations that are needed"
     moved = ", ".join(f"{bytes_text(one.moved_bytes)} behind {one.level}" for one in meters.moved)
     yield f"locality: {bytes_text(meters.working_set_bytes)} held, {moved}"
+    if step.predicted_us is None:
+        yield f"time: {NOT_GUESSED}"
     for one in step.warnings:
         yield plain(f"warning, {one.func}: {one.text}; {one.advice}")
 

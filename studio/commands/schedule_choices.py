@@ -12,6 +12,7 @@ from optimizer.numbers import bytes_text, counted, three_digits, times_text
 from optimizer.schedules.choices import Choice, Choices, choices_of
 from optimizer.schedules.machine_model import MachineModel
 from optimizer.schedules.meters import Meters
+from optimizer.schedules.prediction import NOT_GUESSED
 from profiling.cache.folder import cache_folder
 from profiling.calibration.loops import machine_here
 from profiling.schedules.effects import Effect, effect_of
@@ -48,8 +49,10 @@ def choice_lines(
         raise StudioError(f"--measure is 0 or more and {_MOST_MEASURED} at most.")
     machine = machine_here(cache_folder())
     found = choices_of(algorithm, schedule, machine)
+    if found.now_us is None and measure:
+        raise StudioError("--measure runs schedules here, and this one is for a GPU.")
     measured = _measured(algorithm, schedule, found.choices[:measure], seconds)
-    yield f"now: {_microseconds(found.now_us)} guessed, {_meters(found.now)}"
+    yield f"now: {_guess(found.now_us)}, {_meters(found.now)}"
     yield ""
     yield from _rows(found.choices[:_SHOWN], measured)
     yield ""
@@ -77,7 +80,7 @@ def _rows(choices: Sequence[Choice], measured: Sequence[Effect]) -> Iterator[str
         told = "" if effect is None else effect.problem or times_text(effect.speedup)
         meters = one.meters
         cells = [
-            plain(one.step.func), plain(one.step.text), times_text(one.speedup), plain(told),
+            plain(one.step.func), plain(one.step.text), _times(one.speedup), plain(told),
             f"{meters.tasks} × {meters.lanes}", times_text(meters.amplification),
             bytes_text(meters.moved[1].moved_bytes),
         ]  # fmt: skip
@@ -99,6 +102,10 @@ def _rest(found: Choices, machine: MachineModel) -> Iterator[str]:
     yield f"Guessed for: {machine.source}"
 
 
+def _times(speedup: float | None) -> str:
+    return "" if speedup is None else times_text(speedup)
+
+
 def _were(found: Choices) -> str:
     return "was" if found.left_out == 1 else "were"
 
@@ -110,5 +117,5 @@ def _meters(meters: Meters) -> str:
     )
 
 
-def _microseconds(us: float) -> str:
-    return f"{three_digits(us)} µs"
+def _guess(us: float | None) -> str:
+    return NOT_GUESSED if us is None else f"{three_digits(us)} µs guessed"

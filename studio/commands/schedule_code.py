@@ -13,18 +13,22 @@ from optimizer.numbers import bytes_text
 from optimizer.schedules.nest import nest_text
 from optimizer.schedules.prefix import schedule_at
 from profiling.codegen.levels import cpu_level
+from profiling.schedules.code import gpu_texts
 from profiling.schedules.differences import CODE_DIFFERENCE, code_difference, unified
 from profiling.schedules.functions import CODE_VIEWS
 from profiling.schedules.gpu_code import GPU_VIEWS, gpu_code
+from profiling.schedules.gpu_code import LIMITS as GPU_LIMITS
+from profiling.schedules.gpu_linked import GPU_CODE, GpuCode, gpu_linked_code
 from profiling.schedules.instructions import LoopCode
 from profiling.schedules.linked import LINKED_CODE, LinkedCode, linked_code
+from profiling.schedules.linked_ptx import linked_ptx
+from profiling.schedules.ptxas import KernelUsage
 from profiling.workers import default_pool
 from studio.commands.output import print_json, table
 
-_GPU_LIMITS = JobLimits(seconds=120, memory_bytes=16384 * MIB)
-"""Of importing Triton and PyTorch, and compiling."""
 _LIMITS = JobLimits(seconds=60, memory_bytes=4096 * MIB)
-KINDS = ("linked", *GPU_VIEWS)
+_LINKED_GPU = "gpu"
+KINDS = ("linked", _LINKED_GPU, *GPU_VIEWS)
 """What can be printed besides."""
 
 
@@ -57,14 +61,53 @@ def show_code(
             print(plain(title))
             for line in loop_lines(found):
                 print(line)
+    elif arguments.shown == _LINKED_GPU:
+        _show_gpu(arguments, title, algorithm)
+    elif arguments.shown == "ptx" and schedule.needs_gpu:
+        pool = default_pool()
+        made = pool(gpu_texts, algorithm, schedule, cpu_level(), limits=_LIMITS)
+        print(made["ptx"].strip())
     else:
-        made = default_pool().run_fresh(gpu_code, algorithm, limits=_GPU_LIMITS)
+        made = default_pool().run_fresh(gpu_code, algorithm, limits=GPU_LIMITS)
         print(made[arguments.shown])
+
+
+def _show_gpu(arguments: argparse.Namespace, title: str, algorithm: Algorithm) -> None:
+    """The algorithm for a GPU: Triton orders its loops, whatever the schedule."""
+    found = default_pool().run_fresh(gpu_linked_code, title, algorithm, limits=GPU_LIMITS)
+    if arguments.json:
+        print_json(GPU_CODE.to_json(found))
+        return
+    print(plain(f"{title.partition(':')[0]}, by Triton for {found.target}"))
+    for line in usage_lines(found):
+        print(line)
+
+
+def usage_lines(found: GpuCode) -> Iterator[str]:
+    """What each kernel takes of a GPU, and how much of its code says which line it is from."""
+    rows = [["", "registers", "shared memory", "stack", "spill stores", "spill loads"]]
+    rows += [[plain(one.name), *_usage_cells(one)] for one in found.kernels]
+    if found.kernels:
+        yield table(rows, right=frozenset(range(1, len(rows[0]))))
+    for level in found.levels:
+        told = sum(bool(line.nodes) for line in level.lines)
+        yield f"{level.title}: {told} of {len(level.lines)} lines say which line they are from"
+    if found.missing:
+        yield found.missing
+
+
+def _usage_cells(one: KernelUsage) -> Iterator[str]:
+    yield "not said" if one.registers is None else str(one.registers)
+    for size in (
+        one.shared_bytes, one.stack_bytes, one.spill_store_bytes, one.spill_load_bytes,
+    ):  # fmt: skip
+        yield "not said" if size is None else bytes_text(size)
 
 
 def _linked(title: str, algorithm: Algorithm, schedule: Schedule) -> LinkedCode:
     pool = default_pool()
-    return pool(linked_code, title, algorithm, schedule, cpu_level(), limits=_LIMITS)
+    made = linked_ptx if schedule.needs_gpu else linked_code
+    return pool(made, title, algorithm, schedule, cpu_level(), limits=_LIMITS)
 
 
 def _show_difference(
@@ -97,14 +140,17 @@ def _steps(text: str, last: int) -> tuple[int, int]:
 def loop_lines(found: LinkedCode) -> Iterator[str]:
     """The loops of a schedule, with what their instructions are."""
     names = nest_text(found.nodes).splitlines()
-    lines = {level.id: len(level.lines) + level.left_out for level in found.levels}
+    if not found.loops:
+        yield from names
     rows = [["", "instructions", "vectors", "on vectors", "scalar", "fma", "gathers", "calls",
              "spills", "reloads"]]  # fmt: skip
     for loop in found.loops:
         name = names[loop.node] if loop.node >= 0 else "outside of all loops"
         rows.append([plain(name), *_cells(loop)])
-    yield table(rows, right=frozenset(range(1, len(rows[0]))))
-    yield ", ".join(f"{lines[view]} lines of {view}" for view in CODE_VIEWS)
+    if found.loops:
+        yield table(rows, right=frozenset(range(1, len(rows[0]))))
+    shown = [level for level in found.levels if level.id not in ("onnx", "nest")]
+    yield ", ".join(f"{len(one.lines) + one.left_out} lines of {one.id}" for one in shown)
 
 
 def _cells(loop: LoopCode) -> Iterator[str]:

@@ -11,6 +11,7 @@ from optimizer.errors import StudioError
 from optimizer.loops.schedule import Primitive, Schedule
 from optimizer.numbers import bytes_text, counted, three_digits, times_text
 from optimizer.schedules.choices import Choice, Choices
+from optimizer.schedules.prediction import NOT_GUESSED
 from studio.page.figure import Table, show_twin
 from studio.page.launch import launch
 from studio.page.parts import run_again_after, show_error, words
@@ -50,15 +51,25 @@ def render_section(opened: OpenedSchedule) -> None:
     st.session_state[_SHOWN] = found
     if problem := st.session_state.pop(_PROBLEM, ""):
         show_error(StudioError(problem), key="error-choice")
-    st.caption(
-        f"Now {three_digits(found.now_us)} µs, as it is guessed; times as fast as that. The guess "
-        "is for ranking: measure before you believe it."
-    )
+    st.caption(_now(found.now_us))
     best = found.choices[:MEASURED]
     _rows(opened, found, _measured(opened))
-    if best and task.done:
+    if best and task.done and found.now_us is not None:
         _offer_measuring(opened, best)
     _rest(found)
+
+
+def _now(us: float | None) -> str:
+    if us is None:
+        return f"{NOT_GUESSED.capitalize()}. Steps come in the order of the loops."
+    return (
+        f"Now {three_digits(us)} µs, as it is guessed; times as fast as that. The guess is for "
+        "ranking: measure before you believe it."
+    )
+
+
+def _times(speedup: float | None) -> str:
+    return "" if speedup is None else times_text(speedup)
 
 
 def _measured(opened: OpenedSchedule) -> Measured:
@@ -81,7 +92,7 @@ def _rows(opened: OpenedSchedule, found: Choices, measured: Measured) -> None:
 def _row(opened: OpenedSchedule, number: int, one: Choice, measured: str) -> None:
     meters = one.meters
     cells = (
-        words(one.step.func), words(one.step.text), times_text(one.speedup), words(measured),
+        words(one.step.func), words(one.step.text), _times(one.speedup), words(measured),
         f"{meters.tasks} × {meters.lanes}", times_text(meters.amplification),
         bytes_text(meters.moved[1].moved_bytes),
     )  # fmt: skip
@@ -133,7 +144,7 @@ def _rest(found: Choices) -> None:
     table: Table = {
         "Func": [one.step.func for one in slower],
         "what": [one.step.text for one in slower],
-        "guessed": [times_text(one.speedup) for one in slower],
+        "guessed": [_times(one.speedup) for one in slower],
         "tasks × lanes": [f"{one.meters.tasks} × {one.meters.lanes}" for one in slower],
     }
     if slower:

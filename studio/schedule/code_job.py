@@ -1,4 +1,7 @@
-"""What a schedule becomes on its way to the machine: compiled in a worker, for the browser."""
+"""What a schedule becomes on its way to the machine: compiled in a worker, for the browser.
+
+For a GPU it is compiled by Triton, in a worker of its own, whatever the schedule.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,12 @@ from optimizer.schedules.nest import nest_text
 from optimizer.schedules.prefix import schedule_at
 from profiling.codegen.levels import cpu_level
 from profiling.schedules.differences import CodeDifference, LevelDifference, compared_code
+from profiling.schedules.gpu_code import LIMITS as GPU_LIMITS
+from profiling.schedules.gpu_linked import GpuCode, gpu_linked_code
 from profiling.schedules.instructions import LoopCode
 from profiling.schedules.linked import CodeLevel, LinkedCode, linked_code
+from profiling.schedules.linked_ptx import linked_ptx
+from profiling.schedules.ptxas import KernelUsage
 from studio.schedule.opened import OpenedSchedule
 from studio.schedule.stopped import stopped
 from studio.services import pool, tasks
@@ -50,13 +57,24 @@ def difference_key(opened: OpenedSchedule, steps: tuple[int, int]) -> Hashable:
     return ("schedule-difference", opened.key, opened.schedule, steps)
 
 
+def gpu_task(opened: OpenedSchedule) -> Task[Json]:
+    """The code of the algorithm for a GPU, begun at first sight."""
+    return tasks().start(gpu_key(opened), partial(_gpu, opened))
+
+
+def gpu_key(opened: OpenedSchedule) -> Hashable:
+    """Equal keys are the same code: Triton orders loops itself."""
+    return ("schedule-gpu-code", opened.key)
+
+
 def _code(opened: OpenedSchedule, *, progress: Progress, cancelled: Callable[[], bool]) -> Json:
     progress("compiling", 0.1)
     last = len(opened.schedule.primitives)
     schedule = schedule_at(opened.algorithm, opened.schedule, last)
     found = _compiled(
         lambda: pool()(
-            linked_code, opened.title, opened.algorithm, schedule, cpu_level(),
+            linked_ptx if schedule.needs_gpu else linked_code,
+            opened.title, opened.algorithm, schedule, cpu_level(),
             limits=LIMITS, cancelled=cancelled,
         )
     )  # fmt: skip
@@ -79,6 +97,17 @@ def _difference(
         )
     )  # fmt: skip
     return difference_json(found, steps)
+
+
+def _gpu(opened: OpenedSchedule, *, progress: Progress, cancelled: Callable[[], bool]) -> Json:
+    progress("compiling for a GPU", 0.1)
+    found = _compiled(
+        lambda: pool().run_fresh(
+            gpu_linked_code, opened.title, opened.algorithm,
+            limits=GPU_LIMITS, cancelled=cancelled,
+        )
+    )  # fmt: skip
+    return gpu_json(found)
 
 
 def _compiled(work: Callable[[], Found]) -> Found:
@@ -115,6 +144,29 @@ def code_json(found: LinkedCode, left_out: int = 0) -> Json:
         "names": [line.strip() for line in nest_text(found.nodes).splitlines()],
         "levels": [_level_json(level) for level in found.levels],
         "loops": [_loop_json(loop) for loop in found.loops],
+    }
+
+
+def gpu_json(found: GpuCode) -> Json:
+    """The same of code for a GPU; its nodes are lines of the first level."""
+    return {
+        "kind": "gpu",
+        "title": found.title,
+        "processor": found.target,
+        "missing": found.missing,
+        "levels": [_level_json(level) for level in found.levels],
+        "kernels": [_usage_json(one) for one in found.kernels],
+    }
+
+
+def _usage_json(one: KernelUsage) -> Json:
+    return {
+        "name": one.name,
+        "registers": one.registers,
+        "sharedBytes": one.shared_bytes,
+        "stackBytes": one.stack_bytes,
+        "spillStoreBytes": one.spill_store_bytes,
+        "spillLoadBytes": one.spill_load_bytes,
     }
 
 

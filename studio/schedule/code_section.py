@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Literal, get_args
 
 import streamlit as st
@@ -16,6 +16,8 @@ from studio.schedule.code_job import (
     code_task,
     difference_key,
     difference_task,
+    gpu_key,
+    gpu_task,
 )
 from studio.schedule.opened import OpenedSchedule
 from studio.services import tasks
@@ -26,6 +28,7 @@ _LOOK_AGAIN_S = 0.4
 _PATIENCE_S = 0.1
 """Short: the page is drawn anew after each edit, and waits for nothing else."""
 Shown = Literal["Code", "Difference of two steps"]
+Target = Literal["CPU", "GPU, this schedule", "GPU, by Triton"]
 
 
 def render_section(opened: OpenedSchedule) -> None:
@@ -35,17 +38,37 @@ def render_section(opened: OpenedSchedule) -> None:
         if not st.session_state.get(_WANTED):
             _explain()
         elif _choose() == "Code":
-            _follow(opened, code_task(opened), lambda: tasks().drop_failed(code_key(opened)))
+            _render_code(opened)
         else:
             steps = _steps(opened)
             key = difference_key(opened, steps)
-            _follow(opened, difference_task(opened, steps), lambda: tasks().drop_failed(key))
+            _follow(opened.key, difference_task(opened, steps), lambda: tasks().drop_failed(key))
+
+
+def _render_code(opened: OpenedSchedule) -> None:
+    if _target(opened) != "GPU, by Triton":
+        _follow(opened.key, code_task(opened), lambda: tasks().drop_failed(code_key(opened)))
+        return
+    st.caption("Triton orders loops itself: this is the algorithm, whatever its schedule.")
+    _follow(gpu_key(opened), gpu_task(opened), lambda: tasks().drop_failed(gpu_key(opened)))
+
+
+def _target(opened: OpenedSchedule) -> Target:
+    """What to compile for; a schedule is for one of the two."""
+    own: Target = "GPU, this schedule" if opened.schedule.needs_gpu else "CPU"
+    triton: Target = "GPU, by Triton"
+    found: Target | None = st.segmented_control(
+        "What to compile for", (own, triton), default=own, key=f"schedule-code-target-{own}",
+        label_visibility="collapsed", required=True,
+    )  # fmt: skip
+    return found or own
 
 
 def _explain() -> None:
     st.caption(
         "The loops beside the code that they become: Halide's statements, C++, LLVM and assembly, "
-        "linked line by line; vectors and spills of every loop, and what a step changes in them."
+        "linked line by line; vectors and spills of every loop, and what a step changes in them. "
+        "And the same algorithm for a GPU: Triton, its two forms, PTX and machine code."
     )
     st.button("Compile", on_click=_want, key="schedule-code-compile")
 
@@ -74,18 +97,24 @@ def _steps(opened: OpenedSchedule) -> tuple[int, int]:
     return names.index(before), names.index(after)
 
 
-def _follow(opened: OpenedSchedule, task: Task[Json], retry: Callable[[], None]) -> None:
-    """The result; until it is there what was before, and below it how far it is."""
+def _follow(key: Hashable, task: Task[Json], retry: Callable[[], None]) -> None:
+    """The result; until it is there what was before, and below it how far it is.
+
+    Args:
+        key: what was before is of the same one.
+        task: that makes it.
+        retry: makes it be made again.
+    """
     if task.wait(_PATIENCE_S):
         if task.result is not None:
-            st.session_state[_LAST] = opened.key, task.result
+            st.session_state[_LAST] = key, task.result
             _show(task.result)
         elif task.error is not None:
             show_error(task.error, key="schedule-code")
             st.button("Try again", on_click=retry, key="schedule-code-again")
         return
-    key, last = st.session_state.get(_LAST, ("", None))
-    if last is not None and key == opened.key:
+    before, last = st.session_state.get(_LAST, ("", None))
+    if last is not None and before == key:
         _show(last)
 
     def look() -> None:
@@ -101,4 +130,6 @@ def _show(found: Json) -> None:
         count = found["leftOut"]
         text = f"Without {count} that cannot be applied; the list above says why."
         show_message(text, key="schedule-code-left-out")
+    if found.get("missing"):
+        show_message(found["missing"], key="schedule-code-missing")
     show_code(found)

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
-from optimizer.loops.schedule import ComputeAt, Schedule, ScheduleError, Split, Vectorize
+from optimizer.loops.schedule import (
+    ComputeAt,
+    GpuBlocks,
+    GpuThreads,
+    Schedule,
+    ScheduleError,
+    Split,
+    Vectorize,
+)
 from optimizer.schedules.choices import choices_in_parts, choices_of
 from optimizer.schedules.examples import EXAMPLES
 from optimizer.schedules.excess import runnable_nest
@@ -21,8 +31,9 @@ def test_every_choice_can_be_applied_and_the_fastest_comes_first(name: str) -> N
     for one in found.choices:
         assert one.schedule.primitives[-len(one.step.primitives) :] == one.step.primitives
         runnable_nest(algorithm, one.schedule)
-    guessed = [one.predicted_us for one in found.choices]
+    guessed = [one.predicted_us or math.inf for one in found.choices]
     assert guessed == sorted(guessed)
+    assert math.inf not in guessed
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -49,6 +60,7 @@ def test_of_a_naive_product_the_first_choice_is_vectors_along_rows() -> None:
     first = choices_of(example.algorithm, Schedule(), most=60).choices[0]
     assert first.step.func == "product"
     assert first.step.text.startswith("move j innermost and vectorize it")
+    assert first.speedup is not None
     assert first.speedup > 10
 
 
@@ -83,3 +95,13 @@ def test_what_was_not_looked_at_is_counted_and_parts_lead_to_the_whole() -> None
 def test_a_schedule_that_cannot_be_applied_has_no_choices() -> None:
     with pytest.raises(ScheduleError, match="no loop z"):
         choices_of(EXAMPLES["blur"].algorithm, Schedule((Vectorize("blur_y", "z"),)))
+
+
+def test_nothing_is_guessed_of_a_schedule_for_a_gpu() -> None:
+    example = EXAMPLES["three-nests"]
+    algorithm = example.make(**example.small)
+    on_gpu = (GpuBlocks("relu", "i"), GpuThreads("relu", "j"))
+    found = choices_of(algorithm, Schedule(on_gpu), most=20)
+    assert found.now_us is None
+    assert found.choices
+    assert {(one.predicted_us, one.speedup) for one in found.choices} == {(None, None)}

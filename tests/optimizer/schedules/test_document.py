@@ -9,6 +9,8 @@ from optimizer.loops.algorithm import Algorithm, Func, InputTensor, LoopAxis
 from optimizer.loops.scalar import FreeSize, apply
 from optimizer.loops.schedule import (
     ComputeAt,
+    GpuBlocks,
+    GpuThreads,
     Schedule,
     ScheduleError,
     Split,
@@ -32,6 +34,13 @@ def test_a_view_has_a_nest_and_meters_for_every_step_and_comes_back_from_its_fil
     assert len(view.steps) == len(schedule.primitives) + 1
     assert view.steps[0].primitive == ""
     assert view.steps[-1].meters.lanes == 8 > view.steps[0].meters.lanes
+    assert SCHEDULE_VIEW.loads(SCHEDULE_VIEW.dumps(view)) == view
+
+
+def test_nothing_is_guessed_of_steps_on_a_gpu_and_the_file_says_so() -> None:
+    on_gpu = Schedule((GpuBlocks("blur_y", "y"), GpuThreads("blur_y", "x")))
+    view = view_of("blur", BLUR.algorithm, on_gpu)
+    assert [one.predicted_us is None for one in view.steps] == [False, True, True]
     assert SCHEDULE_VIEW.loads(SCHEDULE_VIEW.dumps(view)) == view
 
 

@@ -112,7 +112,10 @@ def test_the_view_of_a_schedule_carries_the_warnings_of_each_step() -> None:
     view = view_of("blur", example.algorithm, example.schedule("tiled and vectorized"))
     again = SCHEDULE_VIEW.loads(SCHEDULE_VIEW.dumps(view))
     assert len(again.steps[0].warnings) > len(again.steps[-1].warnings) == 0
-    assert again.steps[0].predicted_us > again.steps[-1].predicted_us > 0
+    first, last = again.steps[0].predicted_us, again.steps[-1].predicted_us
+    assert first is not None
+    assert last is not None
+    assert first > last > 0
 
 
 def test_a_view_of_before_there_were_warnings_is_still_read() -> None:

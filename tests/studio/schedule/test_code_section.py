@@ -11,10 +11,18 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from optimizer.errors import Cancelled, StudioError, WorkerCrashed
-from optimizer.loops.schedule import Schedule, ScheduleError, Split, Unroll
+from optimizer.loops.schedule import (
+    GpuBlocks,
+    GpuThreads,
+    Schedule,
+    ScheduleError,
+    Split,
+    Unroll,
+)
 from optimizer.schedules.examples import EXAMPLES
+from profiling.codegen.triton_candidate import triton_missing
 from studio.schedule import code_job
-from studio.schedule.code_job import Json, code_task, difference_task
+from studio.schedule.code_job import Json, code_task, difference_task, gpu_task
 from studio.schedule.opened import OpenedSchedule
 from studio.tasks import Task, Tasks
 from tests.studio.browsing import PATIENCE_MS, POLLING_MS
@@ -59,6 +67,23 @@ def test_a_primitive_that_cannot_be_applied_is_left_out_and_the_rest_compiled() 
     found = ended(code_task(opened("blur", "tiled", wrong)))
     assert found["leftOut"] == 1
     assert found["levels"] == ended(code_task(opened("blur", "tiled")))["levels"]
+
+
+@needs_halide
+def test_a_schedule_for_a_gpu_is_shown_as_statements_and_ptx() -> None:
+    on_gpu = Schedule((GpuBlocks("blur_y", "y"), GpuThreads("blur_y", "x")))
+    found = ended(code_task(replace(opened("blur", "tiled"), schedule=on_gpu)))
+    assert [level["id"] for level in found["levels"]] == ["nest", "stmt", "ptx"]
+    assert found["processor"] == "sm_80, by Halide"
+
+
+@pytest.mark.skipif(not triton_missing(), reason="Triton is installed")
+def test_without_triton_its_program_is_there_and_a_sentence_says_what_to_install() -> None:
+    found = ended(gpu_task(opened("softmax", "rows in vectors")))
+    assert found["missing"] == "Triton is not installed: pip install passlens[triton]."
+    (level,) = found["levels"]
+    assert "def kernel0(in0, out0):" in level["texts"]
+    assert level["nodes"] == [[line] for line in range(len(level["texts"]))]
 
 
 @needs_halide
@@ -167,3 +192,24 @@ def test_a_line_that_is_looked_at_lights_its_loop_in_every_column(page: Page, ap
     page.get_by_role("button", name="Next change").click()
     assert seen(page, "code.at === 0")["level"] == "asm"
     expect(page.locator(".cl-row.cl-here")).to_be_in_viewport()
+
+
+@pytest.mark.browser
+def test_the_same_algorithm_for_a_gpu_is_one_click_away_and_says_what_is_missing(
+    page: Page, app_url: str
+) -> None:
+    page.goto(f"{app_url}/schedule?loops=softmax")
+    page.get_by_role("button", name="Compile").click()
+    page.get_by_text("GPU, by Triton").click()
+    found = seen(page, "code.kind === 'gpu'")
+    assert found["levels"][0] == "triton"
+    if missing := triton_missing():
+        expect(page.get_by_text(missing)).to_be_visible()
+    line = page.locator("[data-level=triton] .cl-line", has_text="tl.store(")
+    line.scroll_into_view_if_needed()
+    line.hover()
+    found = seen(page, "code.nodes.length === 1")
+    assert all(count > 0 for count in found["lit"].values()), "lines of the store at every level"
+    assert "tl.store(" in found["said"]
+    page.get_by_text("CPU", exact=True).click()
+    assert seen(page, "code.kind === 'code'")["levels"][0] == "nest"

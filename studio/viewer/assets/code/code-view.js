@@ -1,10 +1,12 @@
 // @ts-check
-// The section in one piece: code, or the difference of two.
+// The section in one piece: code for a processor or a GPU, or the difference of two.
 
 import { fill, h } from "../page/dom.js";
 import { applyColours, readTheme } from "../page/theme.js";
 import { DifferenceView } from "./difference-view.js";
 import { LinkedView } from "./linked-view.js";
+import { nestLinks } from "./nest-links.js";
+import { sourceLinks } from "./source-links.js";
 
 /** @typedef {import("./types.js").CodeComponent} CodeComponent */
 
@@ -25,8 +27,9 @@ export class CodeView {
     if (stamp === this.stamp) return;
     this.stamp = stamp;
     const report = () => this.#report();
-    this.view =
-      data.kind === "code" ? new LinkedView(data, report) : new DifferenceView(data, report);
+    if (data.kind === "difference") this.view = new DifferenceView(data, report);
+    else if (data.kind === "gpu") this.view = new LinkedView(data, sourceLinks(data), report);
+    else this.view = new LinkedView(data, nestLinks(data), report);
     fill(this.root, this.view.el);
     report();
   }

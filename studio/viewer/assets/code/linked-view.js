@@ -1,42 +1,36 @@
 // @ts-check
-// Columns of code, side by side: a line that is looked at lights its loop in all of them.
+// Columns of code, side by side: a line that is looked at lights what belongs to it in all of them.
 
 import { fill, h } from "../page/dom.js";
 import { Column } from "./column.js";
-import { loopSentence, loopsTable } from "./loops-table.js";
-import { Tree } from "./tree.js";
 
-/** @typedef {import("./types.js").CodeData} CodeData */
-
-const FIRST = ["nest", "stmt", "asm"];
-const REMEMBERED = "passlens-code-columns";
-const UNTOLD = "No tool says which loop this line is of.";
+/** @typedef {import("./types.js").CodeData | import("./types.js").GpuData} LinkedData */
+/** @typedef {import("./types.js").Links} Links */
 
 export class LinkedView {
-  /** @param {CodeData} data @param {() => void} changed */
-  constructor(data, changed) {
+  /** @param {LinkedData} data @param {Links} links @param {() => void} changed */
+  constructor(data, links, changed) {
     this.data = data;
+    this.links = links;
     this.changed = changed;
-    this.tree = new Tree(data.depths);
     /** @type {number[]} */ this.nodes = [];
     /** @type {number[] | null} */ this.pinned = null;
     this.columns = new Map();
-    this.shown = shownColumns(data);
+    this.shown = shownColumns(data, links);
     this.body = h("div.cl-body");
     this.said = h("p.cl-said", { role: "status" });
     this.toggles = h("span.pl-seg", { role: "group", "aria-label": "Columns" });
-    const table = loopsTable(
-      data,
+    const table = links.table(
       (node) => this.#preview([node], ""),
       () => this.#leave(),
       (node) => this.#pin([node]),
     );
     this.el = h(
       "div.cl-linked",
-      h("div.cl-head", this.toggles, legend(data.processor)),
+      h("div.cl-head", this.toggles, links.legend()),
       this.body,
       this.said,
-      h("div.cl-table", table),
+      table && h("div.cl-table", table),
     );
     this.#arrange();
     this.#say([]);
@@ -79,7 +73,7 @@ export class LinkedView {
   #toggle(id) {
     if (this.shown.has(id) && this.shown.size > 1) this.shown.delete(id);
     else this.shown.add(id);
-    localStorage.setItem(REMEMBERED, [...this.shown].join(" "));
+    localStorage.setItem(this.links.remembered, [...this.shown].join(" "));
     const on = this.toggles.contains(document.activeElement);
     const at = this.data.levels.findIndex((level) => level.id === id);
     this.#arrange();
@@ -133,7 +127,7 @@ export class LinkedView {
     this.nodes = nodes;
     for (const level of this.data.levels) {
       if (!this.shown.has(level.id)) continue;
-      const { lines, around } = this.tree.lines(level, nodes);
+      const { lines, around } = this.links.lines(level, nodes);
       const column = this.#column(level);
       column.light(lines, around, level.id !== from);
       column.pin(this.pinned !== null);
@@ -145,15 +139,19 @@ export class LinkedView {
   /** @param {number[]} nodes @param {string} [from] */
   #say(nodes, from) {
     const hint = "Point at a line or walk with the arrow keys; Enter pins, Escape lets go.";
-    const text = nodes.map((node) => loopSentence(this.data, node)).join(" · ");
-    this.said.textContent = text ? `${this.pinned ? "Pinned: " : ""}${text}` : from ? UNTOLD : hint;
+    const text = this.links.sentence(nodes);
+    this.said.textContent = text
+      ? `${this.pinned ? "Pinned: " : ""}${text}`
+      : from
+        ? this.links.untold
+        : hint;
   }
 
   /** For tests: what is lit where. */
   report() {
     const lit = [...this.columns.values()].map((column) => [column.level.id, column.lit.length]);
     return {
-      kind: "code",
+      kind: this.data.kind,
       levels: this.data.levels.map((level) => level.id),
       nodes: this.nodes,
       pinned: this.pinned,
@@ -163,26 +161,11 @@ export class LinkedView {
   }
 }
 
-/** Those that were chosen last, as far as there are such. @param {CodeData} data */
-function shownColumns(data) {
+/** Those that were chosen last, as far as there are such. @param {LinkedData} data @param {Links} links */
+function shownColumns(data, links) {
   const ids = data.levels.map((level) => level.id);
-  const known = (localStorage.getItem(REMEMBERED) ?? "")
+  const known = (localStorage.getItem(links.remembered) ?? "")
     .split(" ")
     .filter((id) => ids.includes(id));
-  return new Set(known.length ? known : FIRST);
-}
-
-/** @param {string} processor */
-function legend(processor) {
-  const signs = [
-    ["zmm", "512", "on vectors of so many bits"],
-    ["scalar", "1", "on one number"],
-    ["spill", "spill", "to the stack, for want of registers"],
-    ["reload", "reload", "and back"],
-  ];
-  return h(
-    "span.cl-legend",
-    signs.flatMap(([mark, text, told]) => [h(`i.cl-${mark}`, text), h("span", told)]),
-    h("span.pl-num", `compiled for ${processor}`),
-  );
+  return new Set(known.length ? known : links.first.filter((id) => ids.includes(id)));
 }

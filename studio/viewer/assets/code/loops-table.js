@@ -68,6 +68,7 @@ export function loopsTable(data, look, leave, pin) {
 export function loopSentence(data, node) {
   const loop = data.loops.find((one) => one.node === node);
   const name = data.names[node];
+  if (!data.loops.length) return name;
   if (!loop) return `${name}: no instructions of its own, they are in the loops in it or around it`;
   const parts = [`${loop.instructions} instructions`];
   if (loop.vectors) parts.push(`${loop.vectors} on vectors, the widest of ${loop.bits} bits`);

@@ -35,6 +35,37 @@
  * @property {Level[]} levels
  * @property {LoopCode[]} loops
  */
+/**
+ * @typedef {object} KernelUsage what a kernel takes of a GPU; null where no tool says it
+ * @property {string} name
+ * @property {number | null} registers of a thread
+ * @property {number | null} sharedBytes of a block
+ * @property {number | null} stackBytes of a thread
+ * @property {number | null} spillStoreBytes
+ * @property {number | null} spillLoadBytes
+ */
+/**
+ * @typedef {object} GpuData nodes are lines of the first level, which is the source
+ * @property {"gpu"} kind
+ * @property {string} title
+ * @property {string} processor
+ * @property {Level[]} levels
+ * @property {KernelUsage[]} kernels
+ */
+/**
+ * @typedef {object} Links what belongs together
+ * @property {string[]} first levels that are shown until others are chosen
+ * @property {string} remembered where those that were chosen are kept
+ * @property {string} untold of a line that belongs to nothing
+ * @property {(level: Level, nodes: number[]) => {lines: number[], around: boolean}} lines
+ * @property {(nodes: number[]) => string} sentence
+ * @property {() => HTMLElement} legend
+ * @property {(
+ *   look: (node: number) => void,
+ *   leave: () => void,
+ *   pin: (node: number) => void,
+ * ) => HTMLElement | null} table
+ */
 /** @typedef {["same" | "changed" | "removed" | "added", number, number]} DiffRow */
 /**
  * @typedef {object} LevelDifference
@@ -56,7 +87,7 @@
  */
 /**
  * @typedef {object} CodeComponent
- * @property {CodeData | DifferenceData} data
+ * @property {CodeData | GpuData | DifferenceData} data
  * @property {any} parentElement
  */
 

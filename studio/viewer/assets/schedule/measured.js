@@ -6,6 +6,8 @@ import { fill, h } from "../page/dom.js";
 import { microseconds, threeDigits, timesText } from "../page/numbers.js";
 import { change } from "./meters.js";
 
+export const NOT_GUESSED = "not guessed: runs on a GPU";
+
 export class MeasuredView {
   /** @param {import("./lab-state.js").LabState} state */
   constructor(state) {
@@ -49,16 +51,19 @@ export class MeasuredView {
     this.#guess();
   }
 
-  /** Nothing is guessed of a GPU's loops. */
   #guess() {
     const { shown, before } = this.state;
-    this.guess.hidden = !shown || shown.nodes.some(({ run }) => run.startsWith("gpu_"));
-    this.machine.hidden = this.guess.hidden;
+    this.guess.hidden = !shown;
+    this.machine.hidden = !shown || shown.predicted_us === null;
     if (!shown) return;
     const { machine = "", machine_source: source = "" } = this.state.data?.view ?? {};
     fill(this.machine, `for ${machine}`);
     this.machine.title = source;
     const { predicted_us: now } = shown;
+    if (now === null) {
+      fill(this.guess, NOT_GUESSED);
+      return;
+    }
     fill(
       this.guess,
       h("b", microseconds(now)),

@@ -5,6 +5,7 @@ import { penOf, drawCursor } from "../canvas/pen.js";
 import { fill, h } from "../page/dom.js";
 import { bytesText, timesText } from "../page/numbers.js";
 import { BASE, PlayBar, TOP } from "../scrubber/play-bar.js";
+import { NOT_GUESSED } from "./measured.js";
 import { funcColour } from "./nest.js";
 
 /** @typedef {import("./types.js").StepView} StepView */
@@ -22,7 +23,7 @@ const HEIGHTS = [
   ["work", "operations"],
   ["lanes", "at a time"],
 ];
-/** @type {Record<string, (step: StepView) => number>} less is better, but for lanes */
+/** @type {Record<string, (step: StepView) => number | null>} less is better, but for lanes */
 const VALUES = {
   time: ({ predicted_us: guessed }) => guessed,
   l1: ({ meters }) => meters.moved[0]?.moved_bytes ?? 0,
@@ -139,6 +140,7 @@ export class Slider {
     const { steps } = this.state;
     const value = VALUES[this.bar.height];
     const [before, now] = [value(steps[k - 1]), value(steps[k])];
+    if (before === null || now === null) return 1;
     return before > 0 && now > 0 ? before / now : before === now ? 1 : before ? 64 : 1 / 64;
   }
 
@@ -150,8 +152,10 @@ export class Slider {
     if (!k) return [h("b", "No primitive"), h("div", "Loops as the algorithm has its axes")];
     const ratio = this.#ratio(k);
     const name = HEIGHTS.find(([id]) => id === this.bar.height)?.[1] ?? "";
-    const what =
-      ratio === 1
+    const guessed = this.bar.height !== "time" || step.predicted_us !== null;
+    const what = !guessed
+      ? NOT_GUESSED
+      : ratio === 1
         ? `${name}: as before`
         : `${name}: ${timesText(Math.max(ratio, 1 / ratio))} ${ratio > 1 ? "better" : "worse"}`;
     const held = `${bytesText(step.meters.working_set_bytes)} held`;

@@ -47,7 +47,7 @@
  * @property {NestNode[]} nodes
  * @property {Meters} meters
  * @property {NestWarning[]} warnings what costs time and need not
- * @property {number} predicted_us how long it takes, guessed
+ * @property {number | null} predicted_us how long it takes, guessed; null on a GPU
  */
 
 /**
