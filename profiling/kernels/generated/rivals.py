@@ -86,14 +86,14 @@ def distinct(
     Raises:
         Cancelled: if `cancelled` said so.
     """
-    first: dict[str, Variant] = {}
-    same: dict[str, list[str]] = {}
+    marks: dict[str, str] = {}
     refused: dict[str, str] = {}
-    for number, form in enumerate(forms):
+    # A large file comes from disk the first time: all forms of it follow each other.
+    for number, form in enumerate(sorted(forms, key=_file)):
         told = part_of(following, "", number, of=len(forms))
         (told.get("progress") or silent)(f"{form.label}: what the runtime makes of it", 0.0)
         try:
-            mark = pool(
+            marks[form.label] = pool(
                 graph_fingerprint, form.located, form.config,
                 limits=_LIMITS, cancelled=following.get("cancelled"),
             )  # fmt: skip
@@ -101,7 +101,14 @@ def distinct(
             raise
         except StudioError as error:
             refused[form.label] = error.message
-            continue
-        first.setdefault(mark, form)
-        same.setdefault(mark, []).append(form.label)
+    first: dict[str, Variant] = {}
+    same: dict[str, list[str]] = {}
+    for form in (form for form in forms if form.label in marks):
+        first.setdefault(marks[form.label], form)
+        same.setdefault(marks[form.label], []).append(form.label)
     return [Rival(form, tuple(same[mark][1:])) for mark, form in first.items()], refused
+
+
+def _file(form: Variant) -> str:
+    """Where its model lies; empty for one in memory."""
+    return str(form.located) if isinstance(form.located, Path) else ""
