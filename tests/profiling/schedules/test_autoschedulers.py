@@ -12,10 +12,13 @@ from optimizer.limits import MIB, JobLimits
 from optimizer.loops.algorithm import Algorithm, Func, LoopAxis
 from optimizer.loops.evaluation import evaluate
 from optimizer.loops.formulas import mul, number
-from optimizer.loops.schedule import GpuThreads
+from optimizer.loops.schedule import ComputeRoot, GpuThreads, In, Schedule
 from optimizer.schedules.examples import EXAMPLES
 from optimizer.schedules.examples.example import FLOAT, read, tensor
-from optimizer.schedules.steps import steps_of
+from optimizer.schedules.halide_source.importing import imported
+from optimizer.schedules.halide_source.names import source_names
+from optimizer.schedules.nest import nest_text
+from optimizer.schedules.steps import checked_nest, steps_of
 from profiling.codegen.halide_object import code_text
 from profiling.codegen.kernel import KernelRefused
 from profiling.schedules.autoschedulers import (
@@ -81,6 +84,33 @@ def test_a_schedule_for_a_gpu_is_compiled_and_not_run(shared_pool: WorkerPool) -
     assert "\n.visible .entry _kernel_twice" in ptx
     with pytest.raises(KernelRefused, match="for a GPU"):
         shared_pool(realized, algorithm, [schedule], random_inputs(algorithm), "avx2")
+
+
+def test_a_single_thread_of_a_gpu_has_a_block_and_a_thread_around_all_loops(
+    shared_pool: WorkerPool,
+) -> None:
+    algorithm = doubled(64)
+    text = "twice.compute_root().gpu_single_thread();"
+    schedule = imported(text, algorithm, source_names(algorithm)).schedule
+    nest = checked_nest(algorithm, schedule)
+    lines = [line.strip() for line in nest_text(nest.nodes).splitlines()]
+    assert lines[1:4] == ["GPU block gpu_block in 1", "GPU thread gpu_thread in 1", "for i in 64"]
+    assert ".entry _kernel_twice" in ptx_of(
+        shared_pool(code_text, algorithm, schedule, "avx2", "assembly")
+    )
+
+
+def test_only_the_reader_that_a_copy_is_for_reads_it(shared_pool: WorkerPool) -> None:
+    example = EXAMPLES["softmax"]
+    algorithm = example.make(**example.small)
+    copied = (ComputeRoot("power"), In("power", "copy", "softmax"), ComputeRoot("copy"))
+    stmt = shared_pool(code_text, algorithm, Schedule(copied), "avx2", "stmt")
+    assert "copy[" in stmt
+    inputs = random_inputs(algorithm)
+    ((plain,), (found,)) = shared_pool(
+        realized, algorithm, [Schedule(), Schedule(copied)], inputs, "avx2"
+    )
+    np.testing.assert_array_equal(found, plain)
 
 
 def test_an_autoscheduler_that_ends_its_process_ends_no_other(shared_pool: WorkerPool) -> None:
