@@ -9,8 +9,7 @@ from optimizer.errors import RunError, StudioError, plain
 from optimizer.limits import MIB, JobLimits
 from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.schedule import Schedule
-from profiling.codegen.kernel import VECTOR_BITS
-from profiling.codegen.levels import cpu_level
+from profiling.schedules.isl import proposed_by_isl
 from profiling.workers import default_pool
 
 POLYHEDRAL = "polyhedral"
@@ -41,10 +40,4 @@ def isl_schedule(algorithm: Algorithm) -> Schedule:
     Raises:
         StudioError: the algorithm is not affine, or isl needs too long.
     """
-    from optimizer.polyhedral.proposal import proposed
-
-    lanes = VECTOR_BITS[cpu_level()] // 32
-    try:
-        return default_pool()(proposed, algorithm, lanes, limits=LIMITS)
-    except RunError as error:
-        raise StudioError(f"isl cannot schedule this: {error.message}") from error
+    return proposed_by_isl(algorithm, pool=default_pool())

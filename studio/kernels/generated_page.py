@@ -15,7 +15,7 @@ from optimizer.isolation import Progress
 from optimizer.pipeline import Pipeline
 from profiling.kernels.generated.decisions import KernelDecision, kept
 from profiling.kernels.generated.network import NetworkDecision, kept_network
-from profiling.kernels.generated.own_schedules import OwnSchedule, kept_own
+from profiling.kernels.generated.own_schedules import OwnSchedule, kept_own, older_own
 from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
 from studio.experiment import Equipment
 from studio.gallery import gallery
@@ -59,6 +59,7 @@ def render_section(setup: RunSetup) -> None:
         show_left(regions)
         return
     alone = _kept_alone(regions)
+    _say_what_is_older(model, regions)
     _network((model, run), request, regions, alone)
     with st.container(key="body-region"):
         choose_region(regions.kernels, alone)
@@ -127,12 +128,14 @@ def _network(
             _explain(_ALONE_S * open_kernels + request.seconds)
         else:
             show_outcome(known)
+            _say_taken_back(known)
         show_regions(regions, alone, known)
 
     def show(found: NetworkDecision) -> None:
         if keeper().problem:
             show_message(keeper().problem, key="not-kept")
         show_outcome(found)
+        _say_taken_back(found)
         show_regions(regions, alone, found)
 
     def so_far(found: Alone) -> None:
@@ -203,6 +206,31 @@ def _own(kernel: str) -> tuple[OwnSchedule, ...]:
         return kept_own(kernel, records())
     except StudioError:
         return ()
+
+
+def _say_taken_back(decision: NetworkDecision) -> None:
+    """Which schedules of a decision nobody keeps any more."""
+    gone = [
+        one.own.name
+        for one in decision.kernels
+        if one.own is not None and one.own not in _own(one.name)
+    ]
+    if gone:
+        names = ", ".join(gone)
+        told = f"Raced with schedules that were taken back since: {names}. Race once more."
+        show_message(told, key="network-orders")
+
+
+def _say_what_is_older(model: OpenedModel, regions: PlannedRegions) -> None:
+    """Schedules that were kept of regions that this network does not have any more."""
+    names = [one.region.name for one in regions.kernels]
+    try:
+        older = older_own(model.summary.digest, names, records())
+    except StudioError:
+        return
+    for number, one in enumerate(older):
+        told = f"{one.text}: this network does not have that region any more."
+        show_message(told, key=f"older-schedule-{number}")
 
 
 def _kept_alone(regions: PlannedRegions) -> Decisions:

@@ -48,7 +48,7 @@ def render_section(opened: OpenedSchedule) -> None:
     if isinstance(said, StudioError):
         show_error(said, key="error-candidate")
     elif said:
-        show_message(words(said), key="candidate-kept")
+        show_message(said, key="candidate-kept")
 
 
 def _show_kept(kernel: str, own: Sequence[OwnSchedule]) -> None:

@@ -15,8 +15,7 @@ from optimizer.isolation import Progress
 from optimizer.limits import MIB, JobLimits
 from optimizer.loops.schedule import Schedule
 from optimizer.polyhedral.view import POLYHEDRAL_VIEW, DrawnStage, PolyhedralView
-from profiling.codegen.kernel import VECTOR_BITS
-from profiling.codegen.levels import cpu_level
+from profiling.schedules.isl import proposed_by_isl
 from studio.page.figure import Table, show_twin
 from studio.page.parts import run_again_after, show_error, show_message, words
 from studio.schedule.editing import replace_schedule
@@ -127,13 +126,10 @@ def _propose(
     """What isl's scheduler finds.
 
     Raises:
-        StudioError: the algorithm is not affine, or isl took too long.
+        StudioError: the algorithm is not affine, or isl needs too long.
     """
-    from optimizer.polyhedral.proposal import proposed
-
     progress("asking isl", 0.1)
-    lanes = VECTOR_BITS[cpu_level()] // 32
-    return pool()(proposed, opened.algorithm, lanes, limits=LIMITS, cancelled=cancelled)
+    return proposed_by_isl(opened.algorithm, pool=pool(), cancelled=cancelled)
 
 
 def _show(opened: OpenedSchedule, view: PolyhedralView) -> None:

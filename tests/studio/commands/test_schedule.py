@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +16,16 @@ import pytest
 
 from optimizer.loops.evaluation import evaluate
 from optimizer.loops.schedule import SCHEDULE
+from optimizer.model.generated_functions import generated_names
+from optimizer.operators.generated import unscheduled
 from optimizer.schedules.examples import EXAMPLES
-from profiling.kernels.generated.own_schedules import kept_own
+from profiling.kernels.generated.decisions import keep
+from profiling.kernels.generated.own_schedules import all_own, kept_own
 from profiling.records import Records
 from profiling.schedules.running import Array, random_inputs
 from profiling.workers import WorkerPool
 from studio.cli import main
+from tests.profiling.kernels.generated.test_own_schedules import with_own
 from tests.profiling.kernels.models import floats, parsed
 
 needs_halide = pytest.mark.skipif(importlib.util.find_spec("halide") is None, reason="needs Halide")
@@ -222,6 +228,33 @@ def test_a_schedule_of_a_region_is_kept_as_its_candidate(
     with Records(f"sqlite:///{tmp_path}/records.sqlite") as records:
         (own,) = kept_own(kernel[1], records)
     assert own.schedule == SCHEDULE.loads((tmp_path / "own.json").read_bytes())
+
+
+@needs_halide
+def test_a_candidate_that_won_is_what_optimize_writes_until_it_is_taken_back(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PASSLENS_DATABASE_URL", f"sqlite:///{tmp_path}/records.sqlite")
+    model = tmp_path / "network.onnx"
+    model.write_bytes(parsed(NETWORK, {"w": floats(12, 8)}))
+    said(capsys, model, "--schedule", "no schedule", "--candidate", "mine")
+    with Records(f"sqlite:///{tmp_path}/records.sqlite") as records:
+        (own,) = all_own(records)
+        keep(replace(with_own(0.5, own), name=own.kernel), records)
+    assert own.source == hashlib.sha256(model.read_bytes()).hexdigest()
+
+    def written() -> str:
+        target = tmp_path / "out.onnx"
+        words = ["optimize", model, "--preset", "generated", "--no-verify", "-o", target]
+        assert main([*map(str, words)]) == 0
+        (name,) = generated_names(target)
+        return name
+
+    assert unscheduled(written()) == own.kernel != written()
+    assert "Took back mine" in said(capsys, model, "--take-back", "mine")
+    assert written() == own.kernel
+    assert "No schedule 'mine' is kept" in refused(capsys, model, "--take-back", "mine")
+    assert "not of an example" in refused(capsys, "blur", "--take-back", "mine")
 
 
 def test_isl_writes_a_schedule_that_can_be_stepped(capsys: pytest.CaptureFixture[str]) -> None:

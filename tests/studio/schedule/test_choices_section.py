@@ -93,3 +93,7 @@ def test_a_schedule_of_a_region_is_kept_as_a_candidate_with_one_click() -> None:
     app.button(key="keep-candidate").click().run()
     (own,) = kept_own("Mul_Relu_0123456789abcdef", records())
     assert (own.name, own.schedule) == ("quick", Schedule())
+    assert "quick, 0 primitives: not taken so far." in [one.value for one in app.text]
+    app.button(key="take-back-0").click().run()
+    assert kept_own(own.kernel, records()) == ()
+    assert any("Took back quick" in one.value for one in app.text)

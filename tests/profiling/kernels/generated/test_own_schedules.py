@@ -107,15 +107,15 @@ def test_a_decision_of_before_there_was_a_candidate_does_not_count() -> None:
 MINE = OwnSchedule("Add_Softmax_0123456789abcdef", "mine", SPLIT, "a" * 64)
 
 
-def with_own(own_ms: float) -> KernelDecision:
+def with_own(own_ms: float, own: OwnSchedule = MINE) -> KernelDecision:
     """The runtime in 2 ms, the default schedule in 1.5, one's own in what is given."""
     made = decision(1.5)
-    latencies = {"ONNX Runtime": 2.0, "Halide": 1.5, MINE.label: own_ms}
+    latencies = {"ONNX Runtime": 2.0, "Halide": 1.5, own.label: own_ms}
     changes = {"generated_kernels": "halide", "graph_optimization": "all"}
     told = (
         Candidate("ONNX Runtime"),
         Candidate("Halide", changes=changes),
-        Candidate(MINE.label, changes=changes),
+        Candidate(own.label, changes=changes),
     )
     return replace(made, raced=replace(made.raced, candidates=told, race=made_race(latencies)))
 
