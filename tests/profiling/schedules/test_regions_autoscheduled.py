@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import time
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -19,16 +20,16 @@ from optimizer.polyhedral import proposal
 from optimizer.schedules.examples import EXAMPLES
 from optimizer.schedules.sizes import at_sizes
 from optimizer.schedules.steps import steps_of
-from profiling.schedules.autoschedulers import AUTOSCHEDULERS, FOR_GPUS, run_autoscheduler
+from profiling.schedules.autoschedulers import FOR_GPUS, Autoscheduler, run_autoscheduler
 from profiling.schedules.isl import proposed_by_isl
 from profiling.schedules.running import random_inputs, realized
 from profiling.workers import WorkerPool
 from studio.commands.kernels import planned_kernels
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("halide") is None, reason="needs Halide")
-ISL = "isl"
-QUICK = ("Mullapudi2016", "Li2018", ISL)
-SLOW = tuple(one for one in AUTOSCHEDULERS if one not in QUICK)
+Scheduler = Autoscheduler | Literal["isl"]
+QUICK: tuple[Scheduler, ...] = ("Mullapudi2016", "Li2018", "isl")
+SEARCHING: tuple[Scheduler, ...] = ("Adams2019", "Anderson2021")
 
 
 @pytest.fixture(scope="module")
@@ -44,14 +45,13 @@ def regions(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Algorithm]
     }
 
 
-def made(name: str, algorithm: Algorithm, pool: WorkerPool) -> Schedule | str:
+def made(name: Scheduler, algorithm: Algorithm, pool: WorkerPool) -> Schedule | str:
     """What can be applied of the schedule that it makes; or why there is none."""
     try:
-        if name == ISL:
+        if name == "isl":
             found = proposed_by_isl(algorithm, pool=pool)
         else:
-            chosen = next(one for one in AUTOSCHEDULERS if one == name)
-            found = run_autoscheduler(algorithm, chosen, pool=pool).found.schedule
+            found = run_autoscheduler(algorithm, name, pool=pool).found.schedule
     except StudioError as error:
         return error.message
     steps = steps_of(algorithm, found)
@@ -61,7 +61,7 @@ def made(name: str, algorithm: Algorithm, pool: WorkerPool) -> Schedule | str:
 @pytest.mark.long
 @pytest.mark.parametrize("name", QUICK)
 def test_a_region_is_scheduled_and_computes_the_same(
-    regions: Mapping[str, Algorithm], name: str, shared_pool: WorkerPool
+    regions: Mapping[str, Algorithm], name: Scheduler, shared_pool: WorkerPool
 ) -> None:
     assert len(regions) >= 6
     for kernel, algorithm in regions.items():
@@ -75,16 +75,17 @@ def test_a_region_is_scheduled_and_computes_the_same(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SLOW)
+@pytest.mark.parametrize("name", SEARCHING)
 def test_what_searches_schedules_a_region_or_says_in_a_sentence_why_not(
-    regions: Mapping[str, Algorithm], name: str, shared_pool: WorkerPool
+    regions: Mapping[str, Algorithm], name: Scheduler, shared_pool: WorkerPool
 ) -> None:
     scheduled = 0
     for kernel, algorithm in regions.items():
         schedule = made(name, algorithm, shared_pool)
         if isinstance(schedule, str):
-            assert "which no primitive makes" in schedule, (kernel, schedule)
+            assert schedule.endswith("."), (kernel, schedule)
             assert "\n" not in schedule
+            assert "unexpected" not in schedule
             continue
         scheduled += 1
         if name in FOR_GPUS:
