@@ -14,7 +14,6 @@ import streamlit as st
 from optimizer.errors import StudioError, quoted
 from optimizer.isolation import Following, Progress
 from optimizer.pipeline import Pipeline
-from profiling.kernels.generated.won_schedules import with_won_schedules
 from studio.artifacts.opened import OpenedModel, OpenedRun, Verified
 from studio.artifacts.plans import hold_plan
 from studio.artifacts.store import run_key
@@ -26,6 +25,7 @@ from studio.tasks import Task, Work
 from studio.versus import Versus
 from studio.workspace import Workspace
 
+_KERNELS = "generate-kernels"
 _OPEN, _PLANS = "open-model", "open-plans"
 
 
@@ -63,7 +63,7 @@ def try_again(workspace: Workspace, pipeline: Pipeline | None = None) -> None:
         tasks().drop_failed(("model", workspace.model))
         return
     with suppress(StudioError):  # a plan that is gone is looked for at every look
-        wanted = pipeline or with_won_schedules(workspace.pipeline(), records)
+        wanted = pipeline or as_written_here(workspace.pipeline())
         tasks().drop_failed(("run", opening.result.key, run_key(wanted)))
 
 
@@ -80,9 +80,18 @@ def versus_task(workspace: Workspace, model: OpenedModel) -> Task[OpenedRun] | N
 def _planned_task(chosen: Workspace | Versus, model: OpenedModel) -> Task[OpenedRun]:
     """Running what was chosen; that its plan is gone is the task's error, and nothing runs."""
     try:
-        return pipeline_task(with_won_schedules(chosen.pipeline(), records), model)
+        return pipeline_task(as_written_here(chosen.pipeline()), model)
     except StudioError as error:
         return Task.failed(error)
+
+
+def as_written_here(pipeline: Pipeline) -> Pipeline:
+    """The pipeline with the schedules of kernels that won their races on this machine."""
+    if _KERNELS not in pipeline.ids:
+        return pipeline
+    from profiling.kernels.generated.won_schedules import with_won_schedules  # as large as races
+
+    return with_won_schedules(pipeline, records)
 
 
 def pipeline_task(pipeline: Pipeline, model: OpenedModel) -> Task[OpenedRun]:

@@ -8,12 +8,11 @@ from functools import partial
 
 from optimizer.pipeline import Pipeline
 from profiling.config import RunConfig
-from profiling.kernels.generated.won_schedules import with_won_schedules
 from profiling.racing.race import Variant
 from studio.artifacts.opened import OpenedModel, OpenedRun, Subject
 from studio.artifacts.plans import kept_plan
 from studio.artifacts.store import Store
-from studio.services import records
+from studio.opening import as_written_here
 from studio.variants.contradictions import ContradictoryQuestion
 from studio.variants.link import plan_of
 from studio.variants.problem import show_problem
@@ -51,7 +50,7 @@ def run_of(variant: TraceVariant, store: Store, subject: Subject) -> OpenedRun:
     plan = plan_of(variant.preset)
     if plan:
         return store.run(model, kept_plan(plan).pipeline)
-    return store.run(model, with_won_schedules(Pipeline.of(variant.preset), records))
+    return store.run(model, as_written_here(Pipeline.of(variant.preset)))
 
 
 def step_of(variant: TraceVariant, run: OpenedRun) -> int:
