@@ -20,7 +20,7 @@ from optimizer.polyhedral import proposal
 from optimizer.schedules.examples import EXAMPLES
 from optimizer.schedules.sizes import at_sizes
 from optimizer.schedules.steps import steps_of
-from profiling.schedules.autoschedulers import FOR_GPUS, Autoscheduler, run_autoscheduler
+from profiling.schedules.autoschedulers import Autoscheduler, run_autoscheduler
 from profiling.schedules.isl import proposed_by_isl
 from profiling.schedules.running import random_inputs, realized
 from profiling.workers import WorkerPool
@@ -29,7 +29,6 @@ from studio.commands.kernels import planned_kernels
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("halide") is None, reason="needs Halide")
 Scheduler = Autoscheduler | Literal["isl"]
 QUICK: tuple[Scheduler, ...] = ("Mullapudi2016", "Li2018", "isl")
-SEARCHING: tuple[Scheduler, ...] = ("Adams2019", "Anderson2021")
 
 
 @pytest.fixture(scope="module")
@@ -72,29 +71,6 @@ def test_a_region_is_scheduled_and_computes_the_same(
         (found,) = shared_pool(realized, algorithm, [schedule], inputs, "avx2")
         for output, expected in zip(found, evaluate(algorithm, inputs), strict=True):
             np.testing.assert_allclose(output, expected, rtol=2e-5, atol=1e-5, err_msg=kernel)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SEARCHING)
-def test_what_searches_schedules_a_region_or_says_in_a_sentence_why_not(
-    regions: Mapping[str, Algorithm], name: Scheduler, shared_pool: WorkerPool
-) -> None:
-    scheduled = 0
-    for kernel, algorithm in regions.items():
-        schedule = made(name, algorithm, shared_pool)
-        if isinstance(schedule, str):
-            assert schedule.endswith("."), (kernel, schedule)
-            assert "\n" not in schedule
-            assert "unexpected" not in schedule
-            continue
-        scheduled += 1
-        if name in FOR_GPUS:
-            continue
-        inputs = random_inputs(algorithm)
-        (found,) = shared_pool(realized, algorithm, [schedule], inputs, "avx2")
-        for output, expected in zip(found, evaluate(algorithm, inputs), strict=True):
-            np.testing.assert_allclose(output, expected, rtol=2e-5, atol=1e-5, err_msg=kernel)
-    assert scheduled >= len(regions) / 2
 
 
 def slow_search(*_: object) -> None:
