@@ -100,13 +100,23 @@ def _difference(
 
 
 def _gpu(opened: OpenedSchedule, *, progress: Progress, cancelled: Callable[[], bool]) -> Json:
+    """By Triton.
+
+    Raises:
+        RunError: it took too long or too much memory, the worker died, or it was cancelled.
+        LibraryError: Triton cannot compute this.
+    """
     progress("compiling for a GPU", 0.1)
-    found = _compiled(
-        lambda: pool().run_fresh(
+    try:
+        found = pool().run_fresh(
             gpu_linked_code, opened.title, opened.algorithm,
             limits=GPU_LIMITS, cancelled=cancelled,
-        )
-    )  # fmt: skip
+        )  # fmt: skip
+    except Cancelled:
+        raise
+    except RunError as error:
+        text = f"This algorithm cannot be compiled for a GPU: {error.message}"
+        raise RunError(text) from error
     return gpu_json(found)
 
 

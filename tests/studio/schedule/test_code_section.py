@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from optimizer.errors import Cancelled, StudioError, WorkerCrashed
+from optimizer.errors import Cancelled, StudioError, WorkerCrashed, WorkerTimeout
 from optimizer.loops.schedule import (
     GpuBlocks,
     GpuThreads,
@@ -123,6 +123,18 @@ def test_code_that_cannot_be_made_is_one_sentence(
     monkeypatch.setattr(code_job, "pool", failing(error))
     with pytest.raises(StudioError) as raised:
         ended(code_task(opened("blur", "tiled")))
+    assert raised.value.message == told
+
+
+def test_triton_that_is_stopped_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Pool:
+        def run_fresh(self, *args: object, **options: object) -> Any:
+            raise WorkerTimeout("Stopped after 120 s.")
+
+    monkeypatch.setattr(code_job, "pool", Pool)
+    with pytest.raises(StudioError) as raised:
+        ended(gpu_task(opened("softmax", "rows in vectors")))
+    told = "This algorithm cannot be compiled for a GPU: Stopped after 120 s."
     assert raised.value.message == told
 
 
