@@ -30,7 +30,9 @@ DRAWN = """() => {
   const waits = [...document.querySelectorAll('[data-testid=stProgress]')].some((bar) =>
     /^(Opening|Optimizing|Planning|Drawing|Assigning|Looking|Reading)/.test(bar.innerText));
   const blank = document.querySelector('[data-testid=stSkeleton], [data-stale=true]');
-  return Boolean(shown) && !waits && !blank && app?.dataset.testScriptState === 'notRunning'
+  const loops = !document.querySelector('.st-key-schedule-lab')
+    || window.__passlens_schedule?.steps > 0;
+  return Boolean(shown) && loops && !waits && !blank && app?.dataset.testScriptState === 'notRunning'
     && document.querySelector('.bar-share');
 }"""
 WEARS = """scheme =>
@@ -85,6 +87,16 @@ def test_the_regions_of_a_network_have_no_grave_finding(page: Page, app_url: str
     page.goto(f"{app_url}/run?model=tour&section=generated")
     expect(page.get_by_text("would become kernels")).to_be_visible(timeout=PATIENCE_MS)
     page.wait_for_function(DRAWN, polling=POLLING_MS, timeout=PATIENCE_MS)
+    assert findings(page) == []
+
+
+def test_all_that_a_schedule_can_be_asked_has_no_grave_finding(page: Page, app_url: str) -> None:
+    page.goto(f"{app_url}/schedule?loops=loop-order")
+    page.get_by_role("button", name="Autoschedule", exact=True).click(timeout=PATIENCE_MS)
+    expect(page.get_by_text("As the autoscheduler wrote it")).to_be_visible(timeout=PATIENCE_MS)
+    page.get_by_role("button", name="Compile", exact=True).click()
+    expect(page.get_by_role("listbox", name="Loop nest")).to_be_visible(timeout=PATIENCE_MS)
+    page.wait_for_function(DRAWN, timeout=PATIENCE_MS)
     assert findings(page) == []
 
 
