@@ -32,8 +32,8 @@ DRAWN = """() => {
   const blank = document.querySelector('[data-testid=stSkeleton], [data-stale=true]');
   const loops = !document.querySelector('.st-key-schedule-lab')
     || window.__passlens_schedule?.steps > 0;
-  return Boolean(shown) && loops && !waits && !blank && app?.dataset.testScriptState === 'notRunning'
-    && document.querySelector('.bar-share');
+  return Boolean(shown) && loops && !waits && !blank
+    && app?.dataset.testScriptState === 'notRunning' && document.querySelector('.bar-share');
 }"""
 WEARS = """scheme =>
   getComputedStyle(document.querySelector('.stApp')).colorScheme === scheme
