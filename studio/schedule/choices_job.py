@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +19,8 @@ from studio.schedule.opened import OpenedSchedule
 from studio.services import pool, tasks
 from studio.tasks import Task
 
+DRAWN_FIRST_S = 0.3
+"""Within which the page sends the loops: a search beside it would take its turns."""
 MEASURED = 5
 SECONDS = 1.0
 """Of running one choice and the schedule before it in turns."""
@@ -51,8 +54,9 @@ def _find(
     cancelled: Callable[[], bool],
     partial: Callable[[Any], None] = lambda _: None,
 ) -> Choices:
-    """Plain Python, some milliseconds a choice."""
+    """Plain Python, some milliseconds a choice; begins when the loops are on the way already."""
     del progress, cancelled
+    time.sleep(DRAWN_FIRST_S)
     found: Choices | None = None
     for found in choices_in_parts(opened.algorithm, applied(opened), machine_here(cache_folder())):
         partial(found)
