@@ -8,7 +8,13 @@ from optimizer.errors import StudioError, plain, quoted
 from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.schedule import Schedule
 from optimizer.schedules.excess import runnable_nest
-from profiling.kernels.generated.own_schedules import OwnSchedule, keep_own, take_back
+from profiling.kernels.generated.own_schedules import (
+    OwnSchedule,
+    guarded,
+    guarded_text,
+    keep_own,
+    take_back,
+)
 from profiling.records import Records
 from studio.recordings.keeper import database_url
 
@@ -38,10 +44,12 @@ def kept_candidate(
     """
     if not kernel:
         raise StudioError("--candidate keeps a schedule of a model's region, not of an example.")
-    runnable_nest(algorithm, schedule)
+    safe, changed = guarded(schedule)
+    runnable_nest(algorithm, safe)
     with Records(database_url()) as records:
-        keep_own(OwnSchedule(kernel, name, schedule, source), records)
-    return plain(f"Kept {name} as a candidate of {kernel}: the next race tries it.")
+        keep_own(OwnSchedule(kernel, name, safe, source), records)
+    said = f"Kept {name} as a candidate of {kernel}: the next race tries it."
+    return plain(said + guarded_text(changed))
 
 
 def taken_back(kernel: str, name: str) -> str:

@@ -10,6 +10,8 @@ from optimizer.errors import StudioError
 from profiling.kernels.generated.own_schedules import (
     LONGEST_NAME,
     OwnSchedule,
+    guarded,
+    guarded_text,
     kept_own,
     own_recording,
     take_back,
@@ -79,10 +81,11 @@ def _keep(opened: OpenedSchedule, kernel: str, name: str) -> str | StudioError:
     """What to say."""
     opening = tasks().get(("model", current().model))
     source = "" if opening is None or opening.result is None else opening.result.summary.digest
+    schedule, changed = guarded(applied(opened))
     try:
-        recording = own_recording(OwnSchedule(kernel, name, applied(opened), source))
+        recording = own_recording(OwnSchedule(kernel, name, schedule, source))
     except StudioError as error:
         return error
     if keeper().keep(recording) is None:
         return StudioError(keeper().problem or "Nothing is kept here: this server is shared.")
-    return f"Kept {name} as a candidate of {kernel}."
+    return f"Kept {name} as a candidate of {kernel}.{guarded_text(changed)}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from onnx_ir import serde
 
 from optimizer.codec import Format
 from optimizer.errors import StudioError
-from optimizer.loops.schedule import SCHEDULE, Schedule
+from optimizer.loops.schedule import SCHEDULE, Primitive, Schedule, ScheduleError, Split
 from optimizer.model.generated_functions import KernelBody, kernel_body
 from optimizer.model.scheduled_functions import scheduled
 from optimizer.model.writer import write
@@ -64,6 +64,37 @@ class OwnSchedule:
 
 
 OWN_SCHEDULE = Format(OwnSchedule, "passlens.own-schedule/1", "schedule of a kernel")
+
+
+def guarded(schedule: Schedule) -> tuple[Schedule, int]:
+    """The same schedule for a kernel of a model, which is right on all sizes.
+
+    Returns:
+        The schedule, whose splits end with `guard_with_if` where they could go past an end, as
+        those of autoschedulers do; how many it was.
+    """
+    ended = [
+        replace(one, tail="guard_with_if") if isinstance(one, Split) and _refused(one) else one
+        for one in schedule.primitives
+    ]
+    changed = sum(a is not b for a, b in zip(ended, schedule.primitives, strict=True))
+    return Schedule(tuple(ended)), changed
+
+
+def _refused(one: Primitive) -> bool:
+    try:
+        refuse_unsafe(Schedule((one,)))
+    except ScheduleError:
+        return True
+    return False
+
+
+def guarded_text(changed: int) -> str:
+    """What a person is told of it; empty where nothing was changed."""
+    if not changed:
+        return ""
+    splits = "One split ends" if changed == 1 else f"{changed} splits end"
+    return f" {splits} with guard_with_if now: a kernel of a model is right on all sizes."
 
 
 def keep_own(own: OwnSchedule, records: Records) -> int:

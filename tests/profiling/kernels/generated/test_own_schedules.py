@@ -21,6 +21,8 @@ from profiling.kernels.generated.implementations import IMPLEMENTATIONS, Generat
 from profiling.kernels.generated.network import kernels_alone
 from profiling.kernels.generated.own_schedules import (
     OwnSchedule,
+    guarded,
+    guarded_text,
     keep_own,
     kept_own,
     older_own,
@@ -44,6 +46,19 @@ SPLIT = Schedule((Split("y", "d1", "o", "i", 4),))
 def records(tmp_path: Path) -> Iterator[Records]:
     with Records(f"sqlite:///{tmp_path}/records.sqlite") as found:
         yield found
+
+
+def test_splits_that_go_past_an_end_are_guarded_when_a_schedule_is_kept(records: Records) -> None:
+    past = Schedule((replace(SPLIT.primitives[0], tail="shift_inwards"), Vectorize("y", "i")))
+    with pytest.raises(StudioError, match="may go past an end"):
+        keep_own(OwnSchedule("k", "mine", past), records)
+    safe, changed = guarded(past)
+    assert safe == Schedule((SPLIT.primitives[0], Vectorize("y", "i")))
+    assert changed == 1
+    assert "One split ends with guard_with_if now" in guarded_text(changed)
+    keep_own(OwnSchedule("k", "mine", safe), records)
+    assert guarded(safe) == (safe, 0)
+    assert guarded_text(0) == ""
 
 
 def test_the_newest_schedule_of_each_name_is_a_candidate_of_its_kernel_alone(
