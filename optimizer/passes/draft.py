@@ -135,6 +135,13 @@ class Draft:
         lists = [starts, ends, axes, *([steps] if stepping else [])]
         return self.new("Slice", value, *(self.integers(*numbers) for numbers in lists))
 
+    def split(self, value: Operand, count: int, size: int, *, axis: int) -> tuple[NewOutput, ...]:
+        """Equal parts along an axis, each of this size."""
+        sizes = [size] * count
+        if self.opset < 13:
+            return self.news("Split", value, count=count, axis=axis, split=sizes)
+        return self.news("Split", value, self.integers(*sizes), count=count, axis=axis)
+
     def pad(
         self, value: Operand, pads: Sequence[int], filling: NewInitializer | None = None
     ) -> Operand:

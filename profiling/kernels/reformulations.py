@@ -10,6 +10,7 @@ from optimizer.passes.kernels.attention import (
     FuseAttentionRuntimeHalf,
     ScaleInsideProduct,
 )
+from optimizer.passes.kernels.attention_by_head import ComputeAttentionByHead
 from optimizer.passes.kernels.convolutions import WriteMatmulAsConv
 from optimizer.passes.kernels.products import StoreGemmWeights, WriteMatmulAsGemm
 from optimizer.passes.lowering.convolution import WriteConvAsMatmul
@@ -83,6 +84,9 @@ REFORMULATIONS = (
     ),
     Reformulation(
         "scaled-product", "scale inside the product", (ScaleInsideProduct(),), _ATTENTION
+    ),
+    Reformulation(
+        "attention-by-head", "one head at a time", (ComputeAttentionByHead(),), _ATTENTION
     ),
     Reformulation("float16", "float16", (ComputeIn16Bits(),), _HEAVY, HALF, half=True),
     Reformulation("bfloat16", "bfloat16", _BFLOAT, _HEAVY, EIGHT_BITS, half=True),

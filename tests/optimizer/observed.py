@@ -1,4 +1,4 @@
-"""Passes that need a table of what values a graph takes, with one from a run of that graph."""
+"""Passes as random graphs need them: with tables of what these compute, and with small bounds."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from tests.optimizer.running import feeds_for, run
 
 
 def configured(declared: type[Pass], proto: onnx.ModelProto) -> Pass:
-    """The pass with its defaults, and with tables of what this graph computes where it has them."""
-    wanted = {option.name for option in fields(declared)} & TABLES.keys()
-    if not wanted:
-        return declared()
-    values = observed(proto)
-    return declared(**{name: TABLES[name](values) for name in wanted})
+    """The pass with its defaults, tables of what this graph computes, and bounds for small ones."""
+    options = {option.name for option in fields(declared)}
+    small = {name: SMALL[name] for name in options & SMALL.keys()}
+    wanted = options & TABLES.keys()
+    values = observed(proto) if wanted else {}
+    return declared(**small, **{name: TABLES[name](values) for name in wanted})
 
 
 def observed(proto: onnx.ModelProto) -> dict[str, np.ndarray]:
@@ -78,3 +78,6 @@ TABLES: Mapping[str, Callable[[Mapping[str, np.ndarray]], object]] = {
     "means": means,
 }
 """How the tables that passes have as options are made, by the option's name."""
+
+SMALL: Mapping[str, int] = {"cache_bytes": 256}
+"""Bounds of passes that are for large tensors only, as a graph of small ones needs them."""

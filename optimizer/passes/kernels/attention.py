@@ -19,7 +19,7 @@ _ATTENTION = ("Attention",)
 
 
 @dataclass(frozen=True, slots=True)
-class _Attention:
+class Attention:
     """`softmax(query @ key * scale + mask) @ value`, all of rank 4, heads second.
 
     Attributes:
@@ -117,7 +117,7 @@ class ScaleInsideProduct(Pass):
     @rewrites("Div", "Mul", name="ScaledScores", kinds=_ATTENTION, at=1, reach=2)
     def match(self, site: Site) -> Replacement:
         """The scale."""
-        found = _attention(site)
+        found = attention_of(site)
         first, second = site.block.nodes[:2]
         if second.op_type not in ("Div", "Mul"):
             raise NotHere("nothing scales its scores")
@@ -128,7 +128,7 @@ class ScaleInsideProduct(Pass):
 
 
 def _fused(site: Site, typed: Callable[[Operand], Operand], *, back: int = 0) -> Replacement:
-    found = _attention(site)
+    found = attention_of(site)
     _, heads, length, size = dims_of(found.query)
     width = dims_of(found.value)[-1]
     if heads is None or size is None or width is None:
@@ -155,7 +155,13 @@ def _fused(site: Site, typed: Callable[[Operand], Operand], *, back: int = 0) ->
     return site.put(site.block.nodes, result, why)
 
 
-def _attention(site: Site) -> _Attention:
+def attention_of(site: Site) -> Attention:
+    """The block's attention.
+
+    Raises:
+        NotHere: its inputs are not of rank 4, its Softmax is over another axis, or its scale is no
+            single number.
+    """
     first, last = site.block.nodes[0], site.block.nodes[-1]
     query, key = first.inputs
     value = last.inputs[1]
@@ -168,7 +174,7 @@ def _attention(site: Site) -> _Attention:
     if softmax is None or attributes_of(softmax).get("axis", usual) not in (-1, _RANK - 1):
         raise NotHere("its Softmax is not over the last axis")
     mask = site.node("Add")
-    return _Attention(query, key, value, _scale(site), None if mask is None else mask.inputs[1])
+    return Attention(query, key, value, _scale(site), None if mask is None else mask.inputs[1])
 
 
 def _scale(site: Site) -> float:

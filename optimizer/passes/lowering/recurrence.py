@@ -202,19 +202,11 @@ def _initial(lowering: Lowering, at: int, hidden: int) -> State:
     return tuple(found)
 
 
-def _parts(lowering: Lowering, value: Operand, count: int, hidden: int) -> tuple[Operand, ...]:
-    """The gates apart."""
-    sizes = [hidden] * count
-    if lowering.opset < 13:
-        return lowering.news("Split", value, count=count, axis=1, split=sizes)
-    return lowering.news("Split", value, lowering.integers(*sizes), count=count, axis=1)
-
-
 def _lstm(lowering: Lowering, cell: _Cell, given: Operand, state: State) -> State:
     """The cell is f · cell + i · g, the state o · tanh(cell)."""
     hidden, memory = state
     total = lowering.new("Add", given, lowering.new("MatMul", hidden, cell.weights[0]))
-    parts = _parts(lowering, total, 4, cell.hidden)
+    parts = lowering.split(total, 4, cell.hidden, axis=1)
     gate, new, squash = cell.functions
     taken, shown, kept = (lowering.new(gate, part) for part in parts[:3])
     fresh = lowering.new("Mul", taken, lowering.new(new, parts[3]))
@@ -226,9 +218,9 @@ def _gru(lowering: Lowering, cell: _Cell, given: Operand, state: State) -> State
     """The state is (1 − z) · n + z · state, n of a state that r resets."""
     (hidden,) = state
     gate, new = cell.functions
-    of_z, of_r, of_n = _parts(lowering, given, 3, cell.hidden)
+    of_z, of_r, of_n = lowering.split(given, 3, cell.hidden, axis=1)
     product = lowering.new("MatMul", hidden, cell.weights[0])
-    from_z, from_r = _parts(lowering, product, 2, cell.hidden)
+    from_z, from_r = lowering.split(product, 2, cell.hidden, axis=1)
     kept = lowering.new(gate, lowering.new("Add", of_z, from_z))
     reset = lowering.new(gate, lowering.new("Add", of_r, from_r))
     if cell.reset_behind:
