@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+    from xdist.remote import Producer
+    from xdist.scheduler import Scheduling
 
     from profiling.workers import WorkerPool
 
@@ -57,6 +59,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
     first = {item.path for item in items if item.get_closest_marker("browser")}
     items.sort(key=lambda item: item.path not in first)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling | None:
+    """By file, but one process has all files that need a studio, and one all of the viewer."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from tests.servers import ByServer
+
+    return ByServer(config, log)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

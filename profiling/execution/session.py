@@ -5,11 +5,9 @@ from __future__ import annotations
 import ctypes
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from optimizer.errors import RunError
-from profiling.codegen.kernel import LibraryError
-from profiling.codegen.store import left_out, library_of
 from profiling.config import RunConfig
 from profiling.config.option import items
 from profiling.execution.keys import (
@@ -19,7 +17,6 @@ from profiling.execution.keys import (
     tensorrt_options,
 )
 from profiling.execution.libraries import preload
-from profiling.tvm.store import library_by_tvm
 
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 TENSORRT = "TensorrtExecutionProvider"
@@ -92,19 +89,28 @@ def _register_kernels(options: Any, model: Path, config: RunConfig) -> None:
     """
     if config.generated_kernels == "off" or config.device != "cpu":
         return
-    library = (
-        library_by_tvm(model)
-        if config.generated_kernels == "tvm"
-        else library_of(model, config.generated_kernels)
-    )
+    library = _library(model, config.generated_kernels)
     if library is None:
         return
     try:
         options.register_custom_ops_library(str(library))
         ctypes.CDLL(str(library)).watch_crashes()
     except Exception as error:  # the runtime has a dozen classes for this
+        from profiling.codegen.kernel import LibraryError
+
         text = _shortened(" ".join(str(error).split()))
         raise LibraryError(f"The library of generated kernels cannot be loaded: {text}") from error
+
+
+def _library(model: Path, kernels: Literal["c", "halide", "tvm"]) -> Path | None:
+    """Where the kernels' code is; with it comes all that generates code, half a second of it."""
+    if kernels == "tvm":
+        from profiling.tvm.store import library_by_tvm
+
+        return library_by_tvm(model)
+    from profiling.codegen.store import library_of
+
+    return library_of(model, kernels)
 
 
 def kernels_left_out(model: Path, config: RunConfig) -> tuple[str, ...]:
@@ -117,6 +123,8 @@ def kernels_left_out(model: Path, config: RunConfig) -> tuple[str, ...]:
     """
     if config.generated_kernels in ("off", "tvm") or config.device != "cpu":
         return ()  # TVM refuses all of a model's kernels, or none
+    from profiling.codegen.store import left_out
+
     return left_out(model, config.generated_kernels)
 
 

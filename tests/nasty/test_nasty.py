@@ -18,7 +18,7 @@ from optimizer.rewrite.driver import optimize
 from optimizer.rewrite.replay import Cursor
 from optimizer.source import complete
 from optimizer.verify import Feed, verify
-from profiling.workers import default_pool
+from profiling.workers import WorkerPool
 
 HERE = Path(__file__).parent
 MODELS = sorted(HERE.glob("*.onnx"))
@@ -59,34 +59,30 @@ def test_every_model_has_a_note() -> None:
 
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
-def test_a_nasty_model_ends_as_its_note_says(path: Path, preset: str) -> None:
+def test_a_nasty_model_ends_as_its_note_says(
+    path: Path, preset: str, shared_pool: WorkerPool
+) -> None:
     model = opened(path)
     source, before = to_bytes(model.ir), count_nodes(model.ir.graph)
+    domains = set(model.ir.graph.opset_imports)
     trace = optimize(model, Pipeline.of(preset))
     optimized, after = to_bytes(model.ir), count_nodes(model.ir.graph)
     assert after <= note(path).get("expect_nodes_after", before)
     assert trace.stopped == ""
-    checked = verify(path, optimized, isolate=default_pool(), feeds=feeds(path))
+    if preset == "default":
+        assert set(model.ir.graph.opset_imports) == domains, "operators of the runtime's own"
+    checked = verify(path, optimized, isolate=shared_pool, feeds=feeds(path))
     assert (checked.verdict, checked.reason) == ("equal", "")
     cursor = Cursor.at_end(trace)
     assert cursor.materialize(0) == source
     assert cursor.materialize(trace.steps) == optimized
 
 
-@pytest.mark.long
-def test_the_default_preset_uses_standard_operators_only() -> None:
-    for path in MODELS:
-        model = opened(path)
-        domains = set(model.ir.graph.opset_imports)
-        optimize(model, Pipeline.of("default"))
-        assert set(model.ir.graph.opset_imports) == domains, path.stem
-
-
-@pytest.mark.long
-def test_exact_passes_alone_keep_every_bit() -> None:
+@pytest.mark.slow
+def test_exact_passes_alone_keep_every_bit(shared_pool: WorkerPool) -> None:
     exact = [p for p in Pipeline.of("default").passes if p.exactness == "exact"]
     for path in MODELS:
         model = opened(path)
         optimize(model, Pipeline(tuple(exact)))
-        checked = verify(path, to_bytes(model.ir), isolate=default_pool(), exact=True)
+        checked = verify(path, to_bytes(model.ir), isolate=shared_pool, exact=True)
         assert (checked.verdict, checked.reason) == ("equal", ""), path.stem

@@ -233,7 +233,7 @@ def test_a_worker_whose_asker_has_given_up_leaves_the_folders_of_other_jobs() ->
 
 
 def test_a_job_that_waits_for_its_turn_can_be_cancelled() -> None:
-    pool = WorkerPool(size=1)
+    pool = WorkerPool(size=1, modules=())
     started, stop = threading.Event(), threading.Event()
 
     def on_progress(_text: str, _fraction: float) -> None:
@@ -271,7 +271,7 @@ def test_crashes_among_many_jobs_hit_only_their_own_asker(pool: WorkerPool) -> N
 
 def test_the_runtime_sends_no_telemetry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ORT_DISABLE_TELEMETRY", raising=False)  # set for the tests themselves
-    pool = WorkerPool(size=1)
+    pool = WorkerPool(size=1, modules=())
     try:
         assert pool(jobs.environment, "ORT_DISABLE_TELEMETRY") == "1"
     finally:
@@ -314,7 +314,7 @@ def test_only_one_timing_runs_at_a_time(pool: WorkerPool) -> None:
 
 
 def test_the_pool_goes_on_when_its_fork_server_is_killed() -> None:
-    pool = WorkerPool(size=1)
+    pool = WorkerPool(size=1, modules=())
     try:
         os.kill(pool(jobs.parent), signal.SIGKILL)
         for _ in range(100):
@@ -330,7 +330,7 @@ def test_the_pool_goes_on_when_its_fork_server_is_killed() -> None:
 
 
 def test_closing_the_pool_leaves_no_process_and_no_folder() -> None:
-    pool = WorkerPool(size=1)
+    pool = WorkerPool(size=1, modules=())
     pid = pool(jobs.whereabouts)[0]
     folder = pool.folder
     pool.close()
@@ -393,7 +393,7 @@ def test_a_worker_goes_before_us_when_memory_runs_out(pool: WorkerPool, fresh: b
 def test_a_pool_that_is_closed_says_so_to_whoever_waits_and_whoever_comes_later(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    pool = WorkerPool(size=1)
+    pool = WorkerPool(size=1, modules=())
     under_way = threading.Event()
 
     def begun(_text: str, _fraction: float) -> None:

@@ -78,9 +78,9 @@ def test_switching_a_pass_off_removes_its_steps_and_is_in_the_link(
     wait(page, f"window.__passlens.step === {before}")
 
 
-def test_two_visitors_do_not_disturb_each_other(browser: Browser, app_url: str) -> None:
-    contexts = [visitor(browser, viewport={"width": 1280, "height": 800}) for _ in range(2)]
-    tour, bert = (context.new_page() for context in contexts)
+def test_two_visitors_do_not_disturb_each_other(browser: Browser, page: Page, app_url: str) -> None:
+    other = visitor(browser, viewport={"width": 1280, "height": 800})
+    tour, bert = page, other.new_page()
     opened(tour, f"{app_url}/?model=tour&step=3", condition="window.__passlens.step === 3")
     opened(bert, f"{app_url}/?model=bert&step=9", condition="window.__passlens.step === 9")
     focus(bert)
@@ -88,8 +88,7 @@ def test_two_visitors_do_not_disturb_each_other(browser: Browser, app_url: str) 
     wait(bert, "window.__passlens.step === 10")
     assert state(tour)["step"] == 3
     assert state(tour)["total"] != state(bert)["total"]
-    for context in contexts:
-        context.close()
+    other.close()
 
 
 def test_a_broken_upload_is_one_sentence_and_the_model_stays_open(
@@ -215,25 +214,25 @@ def test_the_keyboard_alone_opens_a_model_and_steps(page: Page, app_url: str) ->
     wait(page, f"window.__passlens.step === {last - 1}")
 
 
-@pytest.mark.parametrize(
-    ("case", "sentence"),
-    [
-        ("empty_file", "The file is empty"),
-        ("html_renamed", "This is a web page"),
-        ("truncated_half", "ends too early"),
-        ("cycle", "depend on each other in a circle"),
-        ("ext_parent", "was not uploaded"),
-    ],
-)
+BAD_FILES = {
+    "empty_file": "The file is empty",
+    "html_renamed": "This is a web page",
+    "truncated_half": "ends too early",
+    "cycle": "depend on each other in a circle",
+    "ext_parent": "was not uploaded",
+}
+
+
 def test_a_bad_file_gets_its_sentence_at_the_upload(
-    page: Page, app_url: str, tmp_path: Path, case: str, sentence: str
+    page: Page, app_url: str, tmp_path: Path
 ) -> None:
-    generate(tmp_path, [case])
+    generate(tmp_path, list(BAD_FILES))
     opened(page, f"{app_url}/model?model=tour")
-    page.locator("input[type=file]").first.set_input_files(model_path(tmp_path / case))
-    expect(page.locator(".st-key-quiet-upload")).to_contain_text(sentence, timeout=PATIENCE_MS)
-    assert "model=tour" in page.url
-    assert state(page)["total"] == 156
+    for case, sentence in BAD_FILES.items():
+        page.locator("input[type=file]").first.set_input_files(model_path(tmp_path / case))
+        expect(page.locator(".st-key-quiet-upload")).to_contain_text(sentence, timeout=PATIENCE_MS)
+        assert "model=tour" in page.url
+        assert state(page)["total"] == 156
 
 
 @pytest.mark.parametrize(

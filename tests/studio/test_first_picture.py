@@ -79,8 +79,15 @@ def test_a_pass_switched_off_before_streamlit_arrived_is_off_once_it_has(
     page.wait_for_url("**off=eliminate-identity**", timeout=PATIENCE_MS)
 
 
-@pytest.mark.parametrize("place", ["", "model"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("place", "scheme"),
+    [
+        ("", "light"),
+        ("model", "dark"),
+        pytest.param("", "dark", marks=pytest.mark.slow),
+        pytest.param("model", "light", marks=pytest.mark.slow),
+    ],
+)
 def test_streamlit_takes_the_picture_over_where_it_stands(
     page: Page, app_url: str, held: Held, place: str, scheme: Any
 ) -> None:

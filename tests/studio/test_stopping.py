@@ -14,7 +14,7 @@ def test_a_server_that_is_stopped_under_open_pages_says_nothing_of_its_insides(
     context: BrowserContext, tmp_path: Path
 ) -> None:
     with running_studio(tmp_path) as studio:
-        for place in ("?model=swin", "run?model=tour", "memory?model=bert"):
+        for place in ("?model=swin", "memory?model=bert"):
             page = context.new_page()
             page.goto(f"{studio.url}/{place}")
             expect(page.get_by_role("navigation")).to_be_visible(timeout=PATIENCE_MS)

@@ -67,7 +67,7 @@ COMPARE = """async ([graphName, first, second]) => {
         ("cnn8-plain", "cnn8"),
         ("cnn8", "cnn8"),
         ("tour-default", "tour-runtime"),
-        ("tour-runtime", "tour-default"),
+        pytest.param("tour-runtime", "tour-default", marks=pytest.mark.slow),
         ("tour-default", "tour-generated"),
     ],
 )

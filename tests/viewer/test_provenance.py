@@ -20,6 +20,7 @@ from studio.gallery import gallery
 from studio.graphview.graph_file import graph_json, groups_of
 from studio.graphview.records import drawn
 from studio.graphview.steps_file import steps_json
+from tests.lanes import slow_but
 from tests.studio.browsing import PATIENCE_MS
 
 pytestmark = pytest.mark.browser
@@ -50,7 +51,10 @@ def page(browser: Browser, address: str) -> Generator[Page]:
     page.close()
 
 
-@pytest.mark.parametrize("network", [entry.id for entry in gallery.entries()])
+@pytest.mark.parametrize(
+    "network",
+    slow_but(["tour", "mobilenetv2", "vit"], [entry.id for entry in gallery.entries()]),
+)
 def test_fates_and_origins_are_inverse_and_the_browser_tells_the_same(
     network: str, page: Page
 ) -> None:

@@ -10,6 +10,7 @@ from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.lifetimes import lifetimes
 from optimizer.model.graph import value_id, walk_graphs
 from studio.gallery.gallery import entries
+from tests.lanes import slow_but
 from tests.optimizer.graphs import opened
 from tests.optimizer.memory.running_models import of_gallery
 from tests.optimizer.memory.simulated_memory import REGIONS, shuffled, trampled
@@ -82,7 +83,9 @@ def test_views_have_the_very_bytes_of_what_they_look_at(proto: onnx.ModelProto) 
             assert len({values[name].tobytes() for name in group}) == 1
 
 
-@pytest.mark.parametrize("model_id", [entry.id for entry in entries()])
+@pytest.mark.parametrize(
+    "model_id", slow_but(["tour", "resnet50", "bert"], [entry.id for entry in entries()])
+)
 def test_no_reader_of_a_gallery_model_finds_its_bytes_trampled(model_id: str) -> None:
     graph = of_gallery(model_id).ir.graph
     sizes = {

@@ -29,12 +29,13 @@ from tests.optimizer.running import Feeds, differences, feeds_for, run
 
 CASES = golden.cases()
 ERAS = {"old": range(7, 13), "between": (13, 17, 18, 20), "newest": (NEWEST,)}
-ALONE = settings(
-    max_examples=15,
+FEW = settings(
+    max_examples=6,
     derandomize=True,
     suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
 )
-TOGETHER = settings(ALONE, max_examples=60)
+SOME = settings(FEW, max_examples=20)
+MANY = settings(FEW, max_examples=60)
 
 
 class Unrunnable(Exception):
@@ -114,7 +115,7 @@ class Tally:
         return f"{self.declared.id} fired on {self.fired} of {self.graphs} {self.era} random graphs"
 
 
-def tallied(seeds: Seeds, era: str) -> Tally:
+def tallied(seeds: Seeds, era: str, examples: settings = SOME) -> Tally:
     """Hold a pass alone to random graphs of an era around its golden cases."""
     declared = seeds.declared
     patterns = ALL_PATTERNS if declared.exactness == "exact" else SMOOTH_PATTERNS
@@ -122,7 +123,7 @@ def tallied(seeds: Seeds, era: str) -> Tally:
     opsets = [opset for opset in wanted if seeds.at(opset)] or wanted
     tally = Tally(declared, era)
 
-    @ALONE
+    @examples
     @given(proto=models(seeds.around(patterns), opsets))
     def holds(proto: onnx.ModelProto) -> None:
         fired = check(proto, Pipeline((configured(declared, proto),)))
@@ -146,9 +147,17 @@ MET = [
 def test_a_pass_alone_fires_on_random_graphs_and_keeps_what_they_compute(
     seeds: Seeds, era: str, record_property: Callable[[str, object], None]
 ) -> None:
-    tally = tallied(seeds, era)
+    tally = tallied(seeds, era, FEW)
+    if not tally.fired:
+        tally = tallied(seeds, era, SOME)
     record_property("fired", (tally.fired, str(tally)))
     assert tally.fired, str(tally)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seeds", "era"), MET, ids=lambda v: getattr(v, "name", v))
+def test_a_pass_alone_keeps_what_many_random_graphs_compute(seeds: Seeds, era: str) -> None:
+    assert tallied(seeds, era, MANY).fired
 
 
 def mixed(sketch: Sketch) -> Sequence[Pattern]:
@@ -157,12 +166,21 @@ def mixed(sketch: Sketch) -> Sequence[Pattern]:
     return [pattern for patterns in chosen for pattern in patterns]
 
 
+EXAMPLES = pytest.mark.parametrize(
+    "examples",
+    [pytest.param(SOME, id="some"), pytest.param(MANY, id="many", marks=pytest.mark.slow)],
+)
+
+
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("preset", ["default", "runtime"])
-def test_a_preset_keeps_what_random_graphs_compute(preset: str, era: str) -> None:
+@EXAMPLES
+def test_a_preset_keeps_what_random_graphs_compute(
+    preset: str, era: str, examples: settings
+) -> None:
     pipeline = Pipeline.of(preset)
 
-    @TOGETHER
+    @examples
     @given(proto=models(mixed, ERAS[era]))
     def holds(proto: onnx.ModelProto) -> None:
         check(proto, pipeline)
@@ -171,12 +189,15 @@ def test_a_preset_keeps_what_random_graphs_compute(preset: str, era: str) -> Non
 
 
 @pytest.mark.parametrize("recomputing", [False, True])
-def test_all_exact_passes_together_keep_every_bit_of_random_graphs(recomputing: bool) -> None:
+@EXAMPLES
+def test_all_exact_passes_together_keep_every_bit_of_random_graphs(
+    recomputing: bool, examples: settings
+) -> None:
     exact = (p for p in passes() if p.exactness == "exact")
     pipeline = Pipeline(tuple(p() for p in exact if recomputing or p.family != "memory"))
     opsets = [opset for era in ERAS.values() for opset in era]
 
-    @TOGETHER
+    @examples
     @given(proto=models(some_of(ALL_PATTERNS), opsets))
     def holds(proto: onnx.ModelProto) -> None:
         check(proto, pipeline, settles=not recomputing)  # sharing would merge what runs again

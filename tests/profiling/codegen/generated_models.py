@@ -21,6 +21,7 @@ from optimizer.rewrite.driver import optimize
 from optimizer.rewrite.replay import Cursor
 from optimizer.verify.jobs import Request
 from profiling.codegen import library as library_module
+from profiling.codegen import store as store_module
 from profiling.codegen.compiler import compile_c
 from profiling.codegen.kernel import CpuLevel, Kernel
 from profiling.codegen.kernel_table import symbol
@@ -30,7 +31,6 @@ from profiling.codegen.objects import compile_plain
 from profiling.codegen.store import build_missing, kernels_of, library_of
 from profiling.config import RunConfig
 from profiling.config.providers import GeneratedKernels
-from profiling.execution import session as session_module
 from profiling.execution.session import open_session
 from profiling.kernels.hotspots import hotspots_of
 from profiling.timeline.recorder import Recorder
@@ -99,7 +99,7 @@ def result_with_library_gone(model: Path, cache: Path) -> Array:
         library.unlink()
         return library
 
-    session_module.library_of = deleted
+    store_module.library_of = deleted
     return result(model, cache, "c")
 
 

@@ -15,7 +15,8 @@ from optimizer.dimension import symbol
 from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.evaluation import evaluate
 from optimizer.loops.scheduling import default_schedule
-from profiling.codegen.kernel import LEVELS
+from profiling.codegen.kernel import LEVELS, CpuLevel
+from profiling.codegen.levels import cpu_level
 from profiling.workers import WorkerPool
 from tests.profiling.codegen import algorithms
 from tests.profiling.codegen.halide_calls import results
@@ -104,9 +105,21 @@ def inputs_of(algorithm: Algorithm, shape: Shape, *, special: bool) -> list[NDAr
 
 
 @pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_in_the_default_order_is_right_on_this_processor_and_at_every_shape(
+    family: str, shared_pool: WorkerPool
+) -> None:
+    _hold(family, [cpu_level()], shared_pool)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", FAMILIES)
 def test_a_family_in_the_default_order_is_right_at_every_level_and_shape(
     family: str, shared_pool: WorkerPool
 ) -> None:
+    _hold(family, LEVELS, shared_pool)
+
+
+def _hold(family: str, levels: Sequence[CpuLevel], pool: WorkerPool) -> None:
     make, shapes = FAMILIES[family]
     algorithm = make()
     cases = [
@@ -114,7 +127,7 @@ def test_a_family_in_the_default_order_is_right_at_every_level_and_shape(
         for shape in shapes
         for special in (False, True)
     ]
-    found = shared_pool(results, algorithm, default_schedule(algorithm), LEVELS, cases)
+    found = pool(results, algorithm, default_schedule(algorithm), levels, cases)
     expected = [evaluate(algorithm, inputs) for inputs in cases]
     for level in found:
         for given, wanted, inputs in zip(level, expected, cases, strict=True):

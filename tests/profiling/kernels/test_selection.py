@@ -209,7 +209,7 @@ def selection(convolutions: bytes, shared_pool: WorkerPool) -> Selection:
     seen: list[int] = []
     found = select(
         Variant("m", convolutions), pool=shared_pool, groups=availability(shared_pool),
-        seconds=4.0, top=2, observe=lambda partial: seen.append(len(partial.races)),
+        seconds=2.0, top=2, observe=lambda partial: seen.append(len(partial.races)),
     )  # fmt: skip
     assert seen == [1, 2]
     return found

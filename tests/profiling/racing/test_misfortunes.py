@@ -92,7 +92,7 @@ def one_sentence_about(race: Race, label: str, *words: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.alone
-@pytest.mark.parametrize("position", [0, 1])
+@pytest.mark.parametrize("position", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_a_model_that_never_ends_is_stopped_and_the_others_are_timed(
     shared_pool: WorkerPool, position: int
 ) -> None:
@@ -114,14 +114,14 @@ def test_a_race_of_nothing_but_a_model_that_never_ends_is_an_error(
 @pytest.mark.thorough
 @pytest.mark.alone
 def test_the_whole_race_ends_when_its_time_is_up(shared_pool: WorkerPool) -> None:
-    plan = RacePlan(runs=24, seconds=600, precision=0.000001, overall_seconds=10)
+    plan = RacePlan(runs=24, seconds=600, precision=0.000001, overall_seconds=5)
     race = measure([Variant("a", FINE), Variant("b", FINE)], pool=shared_pool, plan=plan)
     assert race.seconds < plan.seconds
     assert race.timings[0].blocks_ms
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("gib", [4, 4096])
+@pytest.mark.parametrize("gib", [4, pytest.param(4096, marks=pytest.mark.slow)])
 def test_a_model_that_needs_more_memory_than_allowed_is_stopped_and_the_other_is_timed(
     shared_pool: WorkerPool, gib: int
 ) -> None:
@@ -146,7 +146,7 @@ def test_a_first_model_that_needs_too_much_memory_leaves_the_race_to_the_others(
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("position", [0, 1])
+@pytest.mark.parametrize("position", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_variant_that_fills_the_file_quota_of_its_worker_says_so(
     shared_pool: WorkerPool, position: int
 ) -> None:
@@ -177,6 +177,7 @@ def test_a_baseline_that_is_killed_keeps_its_rounds_and_the_next_takes_its_place
     assert race.verdict("lives too").endswith("(against 'lives')")
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_of_its_model_names_the_signal(shared_pool: WorkerPool) -> None:
     fine = model("g (int32[1] x) => (int32[1] y) { y = Identity(x) }")
     race = measure(
@@ -185,7 +186,7 @@ def test_a_worker_that_dies_of_its_model_names_the_signal(shared_pool: WorkerPoo
     one_sentence_about(race, "crashes", "SIGFPE")
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_all_that_die_leave_a_race_without_a_winner(shared_pool: WorkerPool) -> None:
     race = measure(
         [Variant("a", FINE), Variant("b", FINE)],

@@ -13,6 +13,7 @@ from profiling.config import RunConfig
 from profiling.execution import runner
 from profiling.racing.measure import RacePlan, Variant, measure
 from profiling.workers import WorkerPool
+from tests.lanes import slow_but
 from tests.optimizer.verify.models import model
 
 QUICK = RacePlan(runs=24, seconds=30, rounds=8, precision=0)
@@ -20,7 +21,7 @@ NAMES = ["bfloat16", "float8e4m3fn", "float8e5m2"]
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", slow_but(["bfloat16"], NAMES))
 def test_inputs_and_outputs_that_numpy_lacks_are_timed(shared_pool: WorkerPool, name: str) -> None:
     same = model(f"g ({name}[4] x) => ({name}[4] y) {{ y = Identity(x) }}", imports='"" : 19')
     race = measure([Variant("a", same), Variant("b", same)], pool=shared_pool, plan=QUICK)
@@ -30,7 +31,7 @@ def test_inputs_and_outputs_that_numpy_lacks_are_timed(shared_pool: WorkerPool, 
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", ["int4", "uint4"])
+@pytest.mark.parametrize("name", slow_but(["int4"], ["int4", "uint4"]))
 def test_half_bytes_are_fed_as_they_are_packed(shared_pool: WorkerPool, name: str) -> None:
     cast = model(f"g ({name}[5] x) => (float[5] y) {{ y = Cast<to = 1>(x) }}", imports='"" : 21')
     race = measure([Variant("a", cast)], pool=shared_pool, plan=QUICK)

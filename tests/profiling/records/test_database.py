@@ -157,10 +157,10 @@ for number in range(20):
 def test_processes_that_write_at_once_lose_nothing(records: Records, database_url: str) -> None:
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, database_url, str(number)], cwd=ROOT)
-        for number in (1, 2, 3)
+        for number in (1, 2)
     ]
-    assert [writer.wait(120) for writer in writers] == [0, 0, 0]
-    assert records.count() == 3 * 20 + 20
+    assert [writer.wait(120) for writer in writers] == [0, 0]
+    assert records.count() == 2 * 20 + 20
     assert all(entry.variants == 3 for entry in records.find(limit=200))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections import Counter
+from operator import attrgetter
 from random import Random
 
 import numpy as np
@@ -20,6 +21,7 @@ from optimizer.schedules.work import Work
 from profiling.schedules.counting import counted
 from profiling.schedules.running import random_inputs, realized
 from profiling.workers import WorkerPool
+from tests.lanes import slow_but
 from tests.optimizer.schedules.random_schedules import random_schedule
 from tests.profiling.schedules.caches import moved_bytes
 from tests.profiling.schedules.halide_nests import difference, halide_tree, own_tree, printed
@@ -27,6 +29,7 @@ from tests.profiling.schedules.halide_nests import difference, halide_tree, own_
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("halide") is None, reason="needs Halide")
 
 _DRAWN = 10
+_COUNTED = ("tail", "blur", "conv-nchw")  # a loop that is cut short, a window, a sum
 _STRICTER = (
     "go past its",
     "in another order",
@@ -80,7 +83,7 @@ def test_schedules_of_examples_compute_what_numpy_does(
         np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("example", EXAMPLES.values(), ids=lambda one: one.id)
+@pytest.mark.parametrize("example", slow_but(_COUNTED, EXAMPLES.values(), attrgetter("id")))
 def test_elements_are_computed_as_often_as_the_nest_says(
     shared_pool: WorkerPool, example: Example
 ) -> None:
@@ -96,7 +99,7 @@ def test_elements_are_computed_as_often_as_the_nest_says(
         assert stores == counts.stores
 
 
-@pytest.mark.parametrize("example", EXAMPLES.values(), ids=lambda one: one.id)
+@pytest.mark.parametrize("example", slow_but(_COUNTED, EXAMPLES.values(), attrgetter("id")))
 def test_elements_are_read_as_often_as_the_meters_say(
     shared_pool: WorkerPool, example: Example
 ) -> None:

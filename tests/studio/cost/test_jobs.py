@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,7 @@ from studio.cost.worth import WorthRequest
 from studio.experiment import Equipment, Keep
 from studio.gallery import gallery
 from studio.history.opened import OPENERS
+from tests.lanes import slow_but
 
 pytestmark = pytest.mark.long
 
@@ -43,6 +43,14 @@ def store(pool: WorkerPool, tmp_path_factory: pytest.TempPathFactory) -> Store:
 @pytest.fixture(scope="module")
 def tour(store: Store) -> Subject:
     model = store.open_file(gallery.open_path("tour"), name="tour")
+    return model, store.run(model, Pipeline.of("default"))
+
+
+@pytest.fixture(scope="module")
+def hidden(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Subject:
+    path = tmp_path_factory.mktemp("model") / "hidden.onnx"
+    path.write_bytes(hidden_batch_norm())
+    model = store.open_file(path, name="hidden")
     return model, store.run(model, Pipeline.of("default"))
 
 
@@ -61,7 +69,7 @@ def reread(recording: Recording) -> object:
     return found
 
 
-@pytest.mark.parametrize("network", ["tour", "resnet50", "gpt2"])
+@pytest.mark.parametrize("network", slow_but(["tour", "resnet50"], ["tour", "resnet50", "gpt2"]))
 def test_static_bars_of_a_real_network_add_up_to_its_totals(store: Store, network: str) -> None:
     model = store.open_file(gallery.open_path(network), name=network)
     run = store.run(model, Pipeline.of("runtime"))
@@ -85,12 +93,12 @@ def test_static_bars_of_a_real_network_add_up_to_its_totals(store: Store, networ
 
 
 def test_a_measured_waterfall_is_kept_and_comes_back_as_it_was(
-    store: Store, pool: WorkerPool, tour: Subject
+    store: Store, pool: WorkerPool, hidden: Subject
 ) -> None:
     kept: list[Recording] = []
     partial: list[WaterfallReport] = []
-    request = WorthRequest(RunConfig(), seconds=4)
-    bench = Equipment(store, pool, tour, partial=partial.append)
+    request = WorthRequest(RunConfig(), seconds=2)
+    bench = Equipment(store, pool, hidden, partial=partial.append)
     report = WATERFALL_EXPERIMENT.conducted(bench, request, keeping(kept))
     (recording,) = kept
     assert (recording.kind, recording.title) == ("worth", report.title)
@@ -107,18 +115,11 @@ def test_a_measured_waterfall_is_kept_and_comes_back_as_it_was(
 
 
 def test_leaving_out_a_pass_shows_what_others_could_not_do_without_it(
-    store: Store, pool: WorkerPool, tmp_path: Path
+    store: Store, pool: WorkerPool, hidden: Subject
 ) -> None:
-    path = tmp_path / "hidden.onnx"
-    path.write_bytes(hidden_batch_norm())
-    model = store.open_file(path, name="hidden")
-    pipeline = Pipeline.of("default")
-    run = store.run(model, pipeline)
     kept: list[Recording] = []
-    request = AblationRequest(RunConfig(), 1, pipeline)
-    report = ABLATION_EXPERIMENT.conducted(
-        Equipment(store, pool, (model, run)), request, keeping(kept)
-    )
+    request = AblationRequest(RunConfig(), 1, Pipeline.of("default"))
+    report = ABLATION_EXPERIMENT.conducted(Equipment(store, pool, hidden), request, keeping(kept))
     worth = {entry.pass_id: entry for entry in report.ablation.worth("nodes")}
     identity, fuse = worth["eliminate-identity"], worth["fuse-conv-batch-norm"]
     assert (identity.fired, identity.alone, identity.missing) == (1, 1, 2)

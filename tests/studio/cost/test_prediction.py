@@ -52,7 +52,9 @@ def with_cache(device: DeviceProfile, size_bytes: int) -> DeviceProfile:
     return replace(device, levels=(Level("cache", size_bytes, 1e11), Level("memory", None, 1e10)))
 
 
-@pytest.mark.parametrize(("network", "every"), [("tour", 1), ("gpt2", 25)])
+@pytest.mark.parametrize(
+    ("network", "every"), [("tour", 1), pytest.param("gpt2", 25, marks=pytest.mark.slow)]
+)
 def test_walking_the_trace_gives_at_every_step_what_the_whole_graph_gives(
     store: Store, network: str, every: int
 ) -> None:

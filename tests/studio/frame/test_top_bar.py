@@ -47,18 +47,18 @@ def test_share_copies_the_link_of_the_step_one_sees_now(
 
 def test_where_copying_is_refused_the_link_is_selected(page: Page, app_url: str) -> None:
     page.add_init_script(REFUSE)
-    page.goto(f"{app_url}/run?model=tour")
+    page.goto(f"{app_url}/history?model=tour")
     page.get_by_role("button", name="Share").click(timeout=PATIENCE_MS)
     panel = page.get_by_role("dialog", name="Share")
     expect(panel.get_by_role("status")).to_contain_text("refused")
     field = panel.get_by_role("textbox")
     expect(field).to_be_focused()
-    expect(field).to_have_value(f"{app_url}/run?model=tour")
-    assert page.evaluate("getSelection().toString()") == f"{app_url}/run?model=tour"
+    expect(field).to_have_value(f"{app_url}/history?model=tour")
+    assert page.evaluate("getSelection().toString()") == f"{app_url}/history?model=tour"
 
 
 def test_export_is_behind_share(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/run?model=tour")
+    page.goto(f"{app_url}/history?model=tour")
     page.get_by_role("button", name="Share").click(timeout=PATIENCE_MS)
     page.get_by_role("button", name="Export model").click()
     page.wait_for_url("**/export?model=tour", timeout=PATIENCE_MS)
@@ -85,7 +85,7 @@ def test_the_keyboard_opens_another_model_on_the_same_page(page: Page, app_url: 
 
 
 def test_open_a_file_leads_to_where_files_are_chosen(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/run?model=tour")
+    page.goto(f"{app_url}/history?model=tour")
     page.get_by_role("button", name="Tour: open another model").click(timeout=PATIENCE_MS)
     page.keyboard.press("End")
     page.keyboard.press("Enter")

@@ -11,11 +11,10 @@ from optimizer.rewrite.replay import Cursor
 from studio.gallery import gallery
 from studio.graphview.graph_file import groups_of
 from studio.graphview.steps_file import steps_json
+from tests.lanes import slow_but
 
-NETWORKS = ("tour", "gpt2", "bert")
 
-
-@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("network", slow_but(["tour", "bert"], ["tour", "bert", "gpt2"]))
 def test_what_the_steps_change_adds_up_to_the_cost_of_the_optimized_graph(network: str) -> None:
     model = load_path(gallery.open_path(network))
     SymbolicValues(model.ir).propagate(model.ir.graph)

@@ -55,7 +55,7 @@ def test_free_sizes_are_assumed_and_said_so_until_one_is_changed() -> None:
     assert "batch:1,seq:16" in app.query_params["sizes"]
 
 
-@pytest.mark.parametrize("model", ["gpt2", "llama"])
+@pytest.mark.parametrize("model", ["gpt2", pytest.param("llama", marks=pytest.mark.slow)])
 def test_a_network_with_a_past_is_planned_without_a_click(model: str) -> None:
     app = page(model=model)
     assert "At the peak" in texts(app)

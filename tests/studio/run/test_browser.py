@@ -42,10 +42,10 @@ def test_a_race_says_its_finding_and_survives_a_reload(page: Page, app_url: str)
 
 
 def test_a_race_under_way_is_found_by_a_reload_and_by_another_browser(
-    browser: Browser, app_url: str, tmp_path: Path
+    browser: Browser, page: Page, app_url: str, tmp_path: Path
 ) -> None:
-    contexts = [visitor(browser) for _ in range(2)]
-    first, second = (context.new_page() for context in contexts)
+    other = visitor(browser)
+    first, second = page, other.new_page()
     opened(first, f"{app_url}/model?model=tour")
     first.locator("input[type=file]").first.set_input_files(slow_model(tmp_path))
     wait(first, "window.__passlens.total === 3")
@@ -53,25 +53,25 @@ def test_a_race_under_way_is_found_by_a_reload_and_by_another_browser(
     link = f"{app_url}/run?model={model}&race=source%2Clast&seconds=120&as=bare"
     first.goto(link)
     press(first, "Race")
-    wait_for(first, "So far, after")
+    wait_for(first, re.compile("Race: "))
     first.reload()
     second.goto(link)
-    for page in (first, second):
-        wait_for(page, re.compile("Race: .*(round|left)"))
-        expect(page.get_by_role("button", name="Cancel")).to_be_visible(timeout=PATIENCE_MS)
+    for each in (first, second):
+        wait_for(each, re.compile("Race: .*(round|left)"))
+        expect(each.get_by_role("button", name="Cancel")).to_be_visible(timeout=PATIENCE_MS)
+    wait_for(second, "So far, after")
     press(second, "Cancel")
-    for page in (first, second):
-        wait_for(page, "Cancelled: what follows is incomplete.")
-        wait_for(page, re.compile("^Stopped after [0-9]+ rounds"))
-    for context in contexts:
-        context.close()
+    for each in (first, second):
+        wait_for(each, "Cancelled: what follows is incomplete.")
+        wait_for(each, re.compile("^Stopped after [0-9]+ rounds"))
+    other.close()
 
 
 def slow_model(folder: Path) -> Path:
-    """A race of it takes most of a minute before it has enough runs to know anything for sure."""
+    """A race of it takes half a minute before it has enough runs to know anything for sure."""
     text = (
-        '<ir_version: 8, opset_import: ["" : 17]> main (float[1400,1400] x) => '
-        "(float[1400,1400] y) { a = Identity (x) b = MatMul (a, x) y = MatMul (b, x) }"
+        '<ir_version: 8, opset_import: ["" : 17]> main (float[1200,1200] x) => '
+        "(float[1200,1200] y) { a = Identity (x) b = MatMul (a, x) y = MatMul (b, x) }"
     )
     path = folder / "slow.onnx"
     onnx.save(onnx.parser.parse_model(text), path)
@@ -202,7 +202,7 @@ def test_a_section_is_in_the_link(page: Page, app_url: str) -> None:
 
 def test_the_bar_fits_at_1024_px(page: Page, app_url: str) -> None:
     page.set_viewport_size({"width": 1024, "height": 768})
-    page.goto(f"{app_url}/run?model=whisper-encoder")
+    page.goto(f"{app_url}/history?model=whisper-encoder")
     bar = page.get_by_role("navigation")
     names = ("Model", "Rewrite", "Run", "Memory", "Cost", "Layout", "Precision", "History")
     boxes = [bar.get_by_role("link", name=name, exact=True).bounding_box() for name in names]

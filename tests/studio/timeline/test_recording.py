@@ -106,10 +106,21 @@ def test_profiles_in_which_nothing_ran_are_not_kept() -> None:
     assert PROFILE_EXPERIMENT.recording(nothing) is None
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_profile_of_ten_thousand_operators_fits_into_the_records(tmp_path: Path) -> None:
     made = profiled(runs=6, operators=10_000, variants=6)
-    recording = PROFILE_EXPERIMENT.recording(made)
+    assert_kept_with_two_runs(made, PROFILE_EXPERIMENT.recording(made), tmp_path)
+
+
+def test_of_a_profile_that_is_too_large_the_drawn_runs_are_kept(tmp_path: Path) -> None:
+    made = profiled(runs=6, operators=100, variants=6)
+    recording = PROFILE_EXPERIMENT.recording(made, most_bytes=100_000)
+    assert_kept_with_two_runs(made, recording, tmp_path)
+
+
+def assert_kept_with_two_runs(
+    made: ProfileReport, recording: Recording | None, tmp_path: Path
+) -> None:
     assert recording is not None
     with Records(f"sqlite:///{tmp_path / 'r.sqlite'}") as records:
         again = PROFILE_REPORT.from_json(records.load(records.add(recording)).payload)
