@@ -26,7 +26,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("page",),
         ("opening",),
         ("layouts", "services", "workspace"),
-        ("experiment", "overlays", "recordings", "versus"),
+        ("experiment", "overlays", "preview", "recordings", "versus"),
         ("gallery",),
         ("artifacts", "figures"),
         ("graphview",),
@@ -45,7 +45,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
     ),
     "optimizer": (
         ("layout_assignment", "legalisation"),
-        ("declarations", "graph_cost", "rewrite"),
+        ("declarations", "graph_cost", "pipeline_file", "rewrite"),
         ("passes", "pipeline"),
         ("fusion", "layout", "memory", "precision"),
         ("cost", "folding", "hardware", "registry"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from typing import Any, cast
 
 from optimizer.errors import StudioError, quoted
@@ -48,6 +49,17 @@ class Pipeline:
         chosen = tuple(p() for p in passes() if p.id in wanted)
         return Pipeline(chosen, preset, frozenset(vetoed))
 
+    def switched(self, *, enable: Iterable[str] = (), disable: Iterable[str] = ()) -> Pipeline:
+        """The same with passes switched on, which come last, or off.
+
+        Raises:
+            StudioError: a pass id is unknown.
+        """
+        off = {_known(pass_id).id for pass_id in disable}
+        new = [_known(pass_id) for pass_id in enable if pass_id not in self.ids]
+        passes = (*self.passes, *(p() for p in new))
+        return replace(self, passes=tuple(one for one in passes if one.id not in off))
+
     def configured(self, plan: Pipeline) -> Pipeline:
         """The same passes with a plan's options, order and places, as far as the plan has them."""
         on, known = set(self.ids), set(plan.ids)
@@ -83,7 +95,7 @@ class Pipeline:
         for entry in cast("Iterable[Mapping[str, Any]]", data["passes"]):
             known = _known(str(entry["id"]))
             names = {option.name for option in fields(known)}
-            options: dict[str, object] = dict(entry["options"])
+            options = {name: _tupled(value) for name, value in dict(entry["options"]).items()}
             if unknown := sorted(set(options) - names):
                 raise StudioError(f"Pass '{known.id}' has no option {quoted(unknown[0])}.")
             configured.append(known(**options))
@@ -93,11 +105,18 @@ class Pipeline:
         return Pipeline(tuple(configured), str(data["preset"]), vetoed, places)
 
 
+def _tupled(value: object) -> object:
+    """Lists, as JSON has them, as the tuples that options are."""
+    listed = isinstance(value, list)
+    return tuple(map(_tupled, cast("list[object]", value))) if listed else value
+
+
 def _known(pass_id: str) -> type[Pass]:
     found = find(pass_id)
     if found is None:
-        known = ", ".join(p.id for p in passes())
-        raise StudioError(f"There is no pass {quoted(pass_id)}; there are: {known}.")
+        near = get_close_matches(pass_id, [p.id for p in passes()], n=1)
+        hint = f"did you mean {near[0]}?" if near else "passlens passes lists them."
+        raise StudioError(f"There is no pass {quoted(pass_id)}; {hint}")
     return found
 
 

@@ -10,10 +10,13 @@ from optimizer.model.graph import Model
 from optimizer.model.writer import write
 from optimizer.pipeline import Pipeline
 from optimizer.rewrite import driver
+from optimizer.rewrite.named_nodes import node_called
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import Trace as Rewrites
 from optimizer.rewrite.trace_file import open_trace as open_cursor
 from optimizer.rewrite.trace_file import save_trace
+from optimizer.rewrite.why import Why
+from optimizer.rewrite.why import why as asked
 from passlens.notebook import trace_html
 from profiling.workers import default_pool
 
@@ -22,6 +25,24 @@ class Trace(Rewrites):
     """Every rewrite of one run of a pipeline, in order; a notebook shows it as a picture."""
 
     __slots__ = ()
+
+    def why(self, node: str) -> Why:
+        """What the passes said of a node: its looks in order, and what became of it.
+
+        >>> from passlens import open_model
+        >>> told = optimize(open_model("tour")).why("n0")
+        >>> {look.verdict for look in told.looks} >= {"no match"}
+        True
+
+        Args:
+            node: its name, the name of an output, or its id.
+
+        Raises:
+            StudioError: there is no such node; the nearest names are told.
+        """
+        if self.state is None:
+            raise StudioError("The trace has no graph; open its file with open_trace.")
+        return asked(self, node_called(self.state, node))
 
     def _repr_html_(self) -> str:
         return trace_html(self)

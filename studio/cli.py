@@ -20,6 +20,7 @@ COMMANDS = {
     "inspect": "summary, findings, statuses of a model",
     "passes": "the passes there are",
     "optimize": "run a pipeline over a model",
+    "why": "what the passes said of a node, and why they stopped",
     "replay": "write the model at a step of a trace",
     "layout": "assign layouts to a device",
     "verify": "compare the outputs of two models",

@@ -93,18 +93,19 @@ async def descriptor(
     """
     workspace = from_query(query)
     opening = model_task(workspace)
-    await _ended(opening, patience_s)
+    await ended(opening, patience_s)
     if opening.result is None:
         return None
     if page == "model":
         return model_descriptor(workspace, opening.result)
     running = run_task(workspace, opening.result)
-    await _ended(running, patience_s if whole else 0)
+    await ended(running, patience_s if whole else 0)
     verifying = verification(opening.result, running.result) if running.result else None
     return workbench(workspace, opening, running, verifying)
 
 
-async def _ended(task: Task[Any], patience_s: float) -> None:
+async def ended(task: Task[Any], patience_s: float) -> None:
+    """Wait for a task without keeping others from being served, at most so long."""
     clock = asyncio.get_running_loop().time
     deadline = clock() + patience_s
     while not task.done and clock() < deadline:

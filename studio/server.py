@@ -7,25 +7,31 @@ import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Unpack
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from optimizer.errors import StudioError
+from optimizer.isolation import Following
+from optimizer.pipeline_file import pipeline_text
 from profiling.workers import default_pool
 from studio.environment import FIRST_MODEL
-from studio.first_picture import first_picture_routes
+from studio.first_picture import ended, first_picture_routes
 from studio.gallery import gallery
 from studio.memory.film.job import film_file
 from studio.opening import model_task, run_task
 from studio.overlays import numbers_file
+from studio.preview import PREVIEW, PREVIEW_FORM, StepPreview
 from studio.recordings.shipped import shipped
-from studio.services import store
+from studio.services import store, tasks
 from studio.viewer import asset_routes
-from studio.workspace import Workspace
+from studio.workspace import Workspace, from_query
 
 PATIENCE_S = 120
-_FOREVER = {"Content-Encoding": "gzip", "Cache-Control": "public, max-age=31536000, immutable"}
+_KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}
+_FOREVER = {"Content-Encoding": "gzip", **_KEPT}
 
 
 async def graph(request: Request) -> Response:
@@ -52,6 +58,37 @@ async def film(request: Request) -> Response:
     return _gzipped(path)
 
 
+async def what_if(request: Request) -> Response:
+    """What every pass would do at a step; a worker finds out."""
+    place = request.path_params
+    model = store().model(place["model"])
+    run = store().known_run(model, place["run"]) if model is not None else None
+    if model is None or run is None or place["step"] > run.result.steps:
+        return _gzipped(None)
+    subject, step = (model, run), place["step"]
+    key = PREVIEW.key(subject, step)
+
+    def make(**following: Unpack[Following]) -> StepPreview:
+        return store().get(PREVIEW, subject, step, **following)
+
+    task = tasks().start(key, make)
+    await ended(task, PATIENCE_S)
+    if task.result is None:
+        tasks().drop_failed(key)
+        text = task.error.message if task.error is not None else "Not done yet; ask again."
+        return PlainTextResponse(text, status_code=503)
+    return JSONResponse(PREVIEW_FORM.to_json(task.result), headers=_KEPT)
+
+
+async def pipeline(request: Request) -> Response:
+    """The pipeline that a permalink describes, as a file."""
+    try:
+        text = pipeline_text(from_query(dict(request.query_params)).pipeline())
+    except StudioError as error:
+        return PlainTextResponse(error.message, status_code=404)
+    return Response(text, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
 async def health(_: Request) -> Response:
     """For load balancers: the server answers."""
     return PlainTextResponse("ok")
@@ -70,6 +107,8 @@ def routes() -> list[BaseRoute]:
         Route("/api/steps/{model}/{run}.json", steps),
         Route("/api/overlays/{model}/{run}/{overlay}/{key}.json", overlay),
         Route("/api/film/{model}/{run}/{request}/{key}.json", film),
+        Route("/api/pipeline.json", pipeline),
+        Route("/api/what-if/{model}/{run}/{step:int}.json", what_if),
         Route("/api/health", health),
         *asset_routes(),
         *first_picture_routes(),

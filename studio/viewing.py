@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
+from urllib.parse import urlencode
 
 from optimizer.pipeline import preset_names
+from optimizer.pipeline_file import pipeline_from
 from optimizer.registry import FAMILIES, passes
 from studio.artifacts.opened import OpenedModel, OpenedRun, Verified
+from studio.artifacts.plans import keep_plan
 from studio.graphview.catalogue import catalogue
 from studio.overlays import offered
 from studio.tasks import Task
 from studio.versus import Versus
-from studio.workspace import View, Workspace
+from studio.workspace import Veto, View, Workspace, to_query
 
 Descriptor = dict[str, Any]
 
@@ -54,6 +57,7 @@ def workbench(
         "mode": "rewrite",
         "graph": graph_address(model) if model is not None else None,
         "steps": steps_address(model, run) if model is not None and run is not None else None,
+        "what_if": what_if_address(model, run) if model is not None and run is not None else None,
         "overlays": offered(model, run) if model is not None and run is not None else {},
         "busy": next(filter(None, busy), None),
         "message": {"kind": "error", "text": error.message} if error is not None else None,
@@ -66,6 +70,7 @@ def workbench(
             "presets": list(preset_names()),
             "name": workspace.own_versus().name(),
             "enabled": list(enabled),
+            "file": f"/api/pipeline.json?{urlencode(to_query(replace(workspace, view=View())))}",
             "vetoed": [asdict(veto) for veto in sorted(workspace.vetoed, key=lambda v: v.root)],
         },
         "passes": catalogue(enabled),
@@ -109,6 +114,11 @@ def steps_address(model: OpenedModel, run: OpenedRun) -> dict[str, str]:
     return {"key": run.key, "url": f"/api/steps/{model.key}/{run.key}.json"}
 
 
+def what_if_address(model: OpenedModel, run: OpenedRun) -> dict[str, str]:
+    """Where the browser asks what passes would do: `/<step>.json` goes behind it."""
+    return {"key": run.key, "url": f"/api/what-if/{model.key}/{run.key}"}
+
+
 def open_groups(view: View) -> list[str] | None:
     """Groups that are open; None where the viewer chooses."""
     return list(view.open) if view.open is not None else None
@@ -132,6 +142,8 @@ def changed_pipeline(workspace: Workspace, event: Mapping[str, Any]) -> Workspac
             return workspace
         case {"preset": str(preset)} if preset in preset_names():
             return workspace.with_preset(preset)
+        case {"file": [str(name), str(text)]}:
+            return _with_file(workspace, name, text)
         case {"versus": str(text)}:
             own = workspace.own_versus()
             return replace(workspace, versus=own if text == "now" else Versus.from_link(text))
@@ -139,6 +151,17 @@ def changed_pipeline(workspace: Workspace, event: Mapping[str, Any]) -> Workspac
             return replace(workspace.with_preset("default"), vetoed=frozenset())
         case _:
             return workspace
+
+
+def _with_file(workspace: Workspace, name: str, text: str) -> Workspace:
+    """The passes of a pipeline's file, with its options and vetoes.
+
+    Raises:
+        StudioError: it is no pipeline, or has a pass that is not here.
+    """
+    pipeline = pipeline_from(text, name=name)
+    planned = workspace.with_plan(keep_plan(replace(pipeline, vetoed=frozenset()), title=name))
+    return replace(planned, vetoed=frozenset(Veto(match, "", "") for match in pipeline.vetoed))
 
 
 def changed_view(workspace: Workspace, event: Mapping[str, Any]) -> Workspace:

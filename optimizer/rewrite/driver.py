@@ -122,6 +122,7 @@ class _Run:
         self.touched = Touched()
         self.rooted = Counter[str]()
         self.declined: dict[tuple[str, str, str], DeclinedMatch] = {}
+        self.round = 0
         self.started = time.monotonic()
 
     def run(self) -> Trace:
@@ -129,36 +130,39 @@ class _Run:
         began = time.process_time()
         if self.stop.limit is not None and self.stop.limit <= 0:
             self.trace.stopped = "Stopped at the limit of 0 rewrites."
-        number = 1
-        for number in range(1, MAX_ROUNDS + 1):
+        for self.round in range(1, MAX_ROUNDS + 1):
             before = self.trace.steps
             for queue in self.worklist.queues:
                 if not queue.planned.last:
-                    self._run_pass(queue, number)
+                    self._run_pass(queue)
             if self.trace.steps == before or self.trace.stopped:
                 break
         for queue in self.worklist.queues:
             if queue.planned.last:
-                self._run_pass(queue, number)
+                self._run_pass(queue)
         alive = self.rewriter.state.nodes
         self.trace.declined = [d for d in self.declined.values() if alive[d.root].graph is not None]
         self.trace.vetoed = self.vetoes.held
-        self.trace.timings = {q.planned.id: q.timing for q in self.worklist.queues}
+        near = Counter(declined.pass_id for declined in self.trace.declined)
+        self.trace.timings = {
+            q.planned.id: replace(q.timing, declined=near[q.planned.id])
+            for q in self.worklist.queues
+        }
         self.trace.seconds = time.process_time() - began
         self.trace.state = self.rewriter.state
         return self.trace
 
-    def _run_pass(self, queue: Queue, round_number: int) -> None:
+    def _run_pass(self, queue: Queue) -> None:
         began = time.process_time()
         self.context.memory.clear()
         for node in self.worklist.nodes(queue):
             if self.trace.stopped:
                 break
-            self._visit(queue, node, round_number)
+            self._visit(queue, node)
         seconds = queue.timing.seconds + time.process_time() - began
         queue.timing = replace(queue.timing, seconds=seconds, tried=queue.tried)
 
-    def _visit(self, queue: Queue, node: ir.Node, round_number: int) -> None:
+    def _visit(self, queue: Queue, node: ir.Node) -> None:
         if node_id(node) not in self.pipeline.places.get(queue.planned.id, (node_id(node),)):
             return
         for declared in queue.rules_for(operator_of(node)):
@@ -174,7 +178,7 @@ class _Run:
                 self._fail(queue, declared, node, outcome, error)
                 continue
             if applied is not None and isinstance(outcome, Replacement):
-                self._note(queue, declared, node, outcome, applied, (round_number, began))
+                self._note(queue, declared, node, outcome, applied, began)
                 return
 
     def _attempt(
@@ -195,7 +199,7 @@ class _Run:
         try:
             return self.rewriter.apply(node, outcome)
         except Refused as refusal:
-            self._decline(key, Declined(str(refusal)))
+            self._decline(key, Declined(str(refusal)), refused=True)
             return None
 
     def _fail(
@@ -217,9 +221,13 @@ class _Run:
             self.symbolic.forget(value)  # it may have been derived from what is undone
         self.context.memory.clear()
 
-    def _decline(self, key: tuple[str, str, str], outcome: Declined) -> None:
+    def _decline(
+        self, key: tuple[str, str, str], outcome: Declined, *, refused: bool = False
+    ) -> None:
         nodes = tuple(node_id(node) for node in outcome.nodes)
-        self.declined[key] = DeclinedMatch(*key, nodes, outcome.reason)
+        self.declined[key] = DeclinedMatch(
+            *key, nodes, outcome.reason, self.round, refused, outcome.unlock
+        )
 
     def _note(
         self,
@@ -228,7 +236,7 @@ class _Run:
         node: ir.Node,
         outcome: Replacement,
         applied: Applied,
-        when: tuple[int, float],
+        began: float,
     ) -> None:
         """Write the rewrite down, and have the passes look at what it changed."""
         step = self.trace.steps + 1
@@ -238,7 +246,7 @@ class _Run:
         self.trace.rewrites.append(
             Rewrite(
                 step=step,
-                round=when[0],
+                round=self.round,
                 pass_id=queue.planned.id,
                 rule=declared.name,
                 match=match_id(*place),
@@ -247,7 +255,7 @@ class _Run:
                 values=applied.values,
                 edits=tuple(applied.edits),
                 reason=outcome.reason,
-                seconds=time.perf_counter() - when[1],
+                seconds=time.perf_counter() - began,
                 depends_on=self.touched.steps(dict.fromkeys((*matched, *rewired))),
             )
         )

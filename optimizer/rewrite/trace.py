@@ -67,13 +67,27 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class DeclinedMatch:
-    """A near match that still stood when the run ended, and the condition that failed."""
+    """A near match that still stood when the run ended, and the condition that failed.
+
+    Attributes:
+        pass_id: the pass.
+        rule: the rule inside the pass.
+        root: id of the node the rule was asked about.
+        nodes: ids of the other nodes that the reason is about.
+        reason: the condition that failed, and what is special about this place after a colon.
+        round: in which it was said last; 0 in older traces.
+        refused: the rule had a replacement, which would have broken the graph.
+        unlock: what a user can do about it, where the rule knows.
+    """
 
     pass_id: str
     rule: str
     root: str
     nodes: tuple[str, ...]
     reason: str
+    round: int = 0
+    refused: bool = False
+    unlock: str = ""
 
     @property
     def condition(self) -> str:

@@ -132,10 +132,13 @@ class Declined:
         reason: in words a user can act on: "Conv output has a second consumer"; what is said of
             this place alone stands after a colon: "…: Mul 'a'".
         nodes: the nodes it is about, besides the root.
+        unlock: what a user can do so that the rule fires here, as an order; only where there is
+            something: "Bind the free dimensions to sizes."
     """
 
     reason: str
     nodes: tuple[ir.Node, ...] = ()
+    unlock: str = ""
 
 
 Outcome = Replacement | Declined | None

@@ -153,6 +153,14 @@ class Store:
             key, folder, RESULT_FORM.loads((folder / jobs.RESULT).read_bytes()), model.pin
         )
 
+    def known_run(self, model: OpenedModel, key: str) -> OpenedRun | None:
+        """A run that is already here."""
+        folder = model.folder / key
+        if KEY.fullmatch(key) is None or not (folder / jobs.RESULT).is_file():
+            return None
+        result = RESULT_FORM.loads((folder / jobs.RESULT).read_bytes())
+        return OpenedRun(key, folder, result, model.pin)
+
     def get(
         self,
         artifact: Artifact[Request, Result],

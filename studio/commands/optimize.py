@@ -6,7 +6,6 @@ import argparse
 import resource
 import time
 from collections import Counter
-from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,23 +16,21 @@ from optimizer.model.graph import Model, count_nodes, walk_nodes
 from optimizer.model.loader import load_path
 from optimizer.model.writer import write
 from optimizer.numbers import counted
-from optimizer.pipeline import Pipeline, preset_names
+from optimizer.pipeline_file import write_pipeline
 from optimizer.rewrite.driver import Stop, optimize
+from optimizer.rewrite.near_misses import NearMisses, near_misses
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import Trace
 from optimizer.rewrite.trace_file import save_trace
 from optimizer.source import complete
 from optimizer.verify import LOSSY, ErrorBudget, Verification, budget_of, verify
-from profiling.kernels.generated.won_schedules import with_won_schedules
-from profiling.records import Records
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import bindings, model_path
 from studio.commands.output import print_json, say
-from studio.commands.pass_options import with_options
+from studio.commands.pass_options import declare_pipeline, pipeline_of
 from studio.commands.sixteen_bits import planned, verified, with_keep_list
 from studio.commands.verify import verification_json
-from studio.recordings.keeper import database_url
 
 SCHEMA = "passlens.optimize/1"
 
@@ -42,10 +39,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
     """Its arguments."""
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT")
-    parser.add_argument("--preset", choices=preset_names(), default="default")
-    parser.add_argument("--enable", action="append", default=[], metavar="ID")
-    parser.add_argument("--disable", action="append", default=[], metavar="ID")
-    parser.add_argument("--option", action="append", default=[], metavar="ID.NAME=VALUE")
+    declare_pipeline(parser)
+    parser.add_argument("--save-pipeline", type=Path, metavar="FILE", help="write the pipeline")
     parser.add_argument("--limit", type=int, metavar="N", help="stop after N rewrites")
     parser.add_argument("--bind", action="append", default=[], metavar="DIM=SIZE")
     parser.add_argument("--trace", type=Path, metavar="FILE", help="write the trace")
@@ -65,12 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         StudioError: the model cannot be opened or optimized, or an argument makes no sense.
     """
     path = model_path(arguments.model)
-    pipeline = Pipeline.of(arguments.preset, enable=arguments.enable, disable=arguments.disable)
-    pipeline = with_options(pipeline, arguments.option)
-    with ExitStack() as opened:
-        pipeline = with_won_schedules(
-            pipeline, lambda: opened.enter_context(Records(database_url()))
-        )
+    pipeline = pipeline_of(arguments)
     budget = None if arguments.budget is None else budget_of(arguments.budget)
     bound = bindings(arguments.bind)
     model = load_path(path)
@@ -87,6 +77,8 @@ def run(arguments: argparse.Namespace) -> int:
     write(model.ir, arguments.output)
     if arguments.trace is not None:
         save_trace(Cursor.at_end(trace), arguments.trace)
+    if arguments.save_pipeline is not None:
+        write_pipeline(pipeline, arguments.save_pipeline)
     checked = None
     if not arguments.no_verify:
         half = planned(pipeline)
@@ -139,11 +131,34 @@ def _report(
         "rewrites": trace.steps,
         "passes": {key: asdict(timing) for key, timing in trace.timings.items()},
         "declined": len(trace.declined),
+        "near_misses": [_near_miss(found, trace) for found in near_misses(trace.declined)],
         "failed": [asdict(failed) for failed in trace.failed],
         "seconds": trace.seconds,
         "stopped": trace.stopped,
         "versions": dict(trace.versions),
         "verification": None if checked is None else verification_json(checked),
+    }
+
+
+def _near_miss(found: NearMisses, trace: Trace) -> dict[str, Any]:
+    nodes = trace.state.nodes if trace.state is not None else {}
+    return {
+        "pass": found.pass_id,
+        "reason": found.reason,
+        "unlock": found.unlock,
+        "count": len(found.places),
+        "places": [
+            {
+                "node": match.root,
+                "name": nodes[match.root].name or "" if match.root in nodes else "",
+                "rule": match.rule,
+                "detail": match.detail,
+                "others": list(match.nodes),
+                "round": match.round,
+                "refused": match.refused,
+            }
+            for match in found.places
+        ],
     }
 
 

@@ -1,13 +1,20 @@
-"""Options of passes as words of the command line: `convert-to-float16.format=bfloat16`."""
+"""A pipeline as words of the command line: `--preset runtime --option convert-to-float16.…=…`."""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import fields, replace
+from pathlib import Path
 
 from optimizer.errors import StudioError, quoted
-from optimizer.pipeline import Pipeline
+from optimizer.pipeline import Pipeline, preset_names
+from optimizer.pipeline_file import read_pipeline
 from optimizer.registry import Pass
+from profiling.kernels.generated.won_schedules import with_won_schedules
+from profiling.records import Records
+from studio.recordings.keeper import database_url
 
 _READ: Mapping[str, Callable[[str], object]] = {
     "bool": lambda text: {"true": True, "false": False}[text.lower()],
@@ -17,6 +24,33 @@ _READ: Mapping[str, Callable[[str], object]] = {
     "tuple[str, ...]": lambda text: tuple(part for part in text.split(",") if part),
 }
 """How a value of each type is read."""
+
+
+def declare_pipeline(parser: argparse.ArgumentParser) -> None:
+    """The arguments that choose and configure passes."""
+    parser.add_argument("--preset", choices=preset_names(), default="default")
+    parser.add_argument(
+        "--pipeline", type=Path, metavar="FILE", help="of --save-pipeline or the studio, as it is"
+    )
+    parser.add_argument("--enable", action="append", default=[], metavar="ID")
+    parser.add_argument("--disable", action="append", default=[], metavar="ID")
+    parser.add_argument("--option", action="append", default=[], metavar="ID.NAME=VALUE")
+
+
+def pipeline_of(arguments: argparse.Namespace) -> Pipeline:
+    """The pipeline that is asked for, with the schedules of kernels that won here.
+
+    Raises:
+        StudioError: a pass or an option is unknown.
+    """
+    if arguments.pipeline is not None:
+        pipeline = read_pipeline(arguments.pipeline)
+        pipeline = pipeline.switched(enable=arguments.enable, disable=arguments.disable)
+    else:
+        pipeline = Pipeline.of(arguments.preset, enable=arguments.enable, disable=arguments.disable)
+    pipeline = with_options(pipeline, arguments.option)
+    with ExitStack() as opened:
+        return with_won_schedules(pipeline, lambda: opened.enter_context(Records(database_url())))
 
 
 def with_options(pipeline: Pipeline, words: Sequence[str]) -> Pipeline:

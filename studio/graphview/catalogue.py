@@ -46,17 +46,18 @@ def pass_records(trace: Trace) -> list[dict[str, Any]]:
             "fired": fired.get(entry["id"], 0),
             "declined": declined[entry["id"]],
             "failed": failed[entry["id"]],
-            "roots": _roots(entry["id"]),
+            **_asked(entry["id"]),
         }
         for entry in catalogue(trace.timings.keys())
     ]
 
 
-def _roots(pass_id: str) -> list[str]:
-    """The operators that the rules of a pass are asked about, "*" for any."""
+def _asked(pass_id: str) -> dict[str, Any]:
+    """The operators that the rules of a pass are asked about, "*" for any; and whether at last."""
     declared = find(pass_id)
     assert declared is not None
-    return sorted({root for rule in declared().rules() for root in rule.roots})
+    roots = sorted({root for rule in declared().rules() for root in rule.roots})
+    return {"roots": roots, "last": declared.last}
 
 
 def _line(text: str) -> str:

@@ -24,7 +24,7 @@ from optimizer.rewrite.edits import (
 from optimizer.rewrite.graph_state import GraphState
 from optimizer.rewrite.provenance import made_from, successions
 from optimizer.rewrite.replay import Cursor
-from optimizer.rewrite.trace import Rewrite
+from optimizer.rewrite.trace import DeclinedMatch, Rewrite
 from studio.graphview.catalogue import pass_records
 from studio.graphview.groups import Groups
 from studio.graphview.records import Edge, Record, drawn, into_node, into_outputs, record
@@ -77,29 +77,7 @@ class _Steps:
             "passes": self.passes,
             "nodes": self.nodes,
             "steps": self.steps,
-            "declined": [
-                {
-                    "pass": self.index[d.pass_id],
-                    "rule": d.rule,
-                    "node": d.root,
-                    "nodes": list(d.nodes),
-                    "reason": d.condition,
-                    "detail": d.detail,
-                }
-                for d in self.trace.declined
-            ]
-            + [
-                {
-                    "pass": self.index[f.pass_id],
-                    "rule": f.rule,
-                    "node": f.root,
-                    "nodes": list(f.matched),
-                    "reason": f"Bug of the rule {f.rule}: it raised an error and was asked no more",
-                    "detail": f.error,
-                    "failed": True,
-                }
-                for f in self.trace.failed
-            ],
+            "declined": [*map(self._near_miss, self.trace.declined), *self._failed()],
             "vetoed": [
                 {
                     "match": v.match,
@@ -115,6 +93,32 @@ class _Steps:
             "stopped": self.trace.stopped,
             "seconds": self.trace.seconds,
         }
+
+    def _near_miss(self, declined: DeclinedMatch) -> dict[str, Any]:
+        entry = {
+            "pass": self.index[declined.pass_id],
+            "rule": declined.rule,
+            "node": declined.root,
+            "nodes": list(declined.nodes),
+            "reason": declined.condition,
+            "detail": declined.detail,
+            "round": declined.round,
+        }
+        return {**entry, "unlock": declined.unlock} if declined.unlock else entry
+
+    def _failed(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "pass": self.index[f.pass_id],
+                "rule": f.rule,
+                "node": f.root,
+                "nodes": list(f.matched),
+                "reason": f"Bug of the rule {f.rule}: it raised an error and was asked no more",
+                "detail": f.error,
+                "failed": True,
+            }
+            for f in self.trace.failed
+        ]
 
     def _totals(self) -> dict[str, int]:
         live = list(walk_nodes(self.graph))

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from optimizer.errors import StudioError
 from optimizer.operators.generated import unscheduled
 from studio.artifacts.opened import OpenedModel
 from studio.link import from_link
@@ -22,11 +23,13 @@ from studio.page.parts import PATIENCE_S, go_to, run_again_after, show_failure
 from studio.schedule.link import REGION, ScheduleChoice, about_nodes
 from studio.tasks import Task
 from studio.viewer import passlens_viewer, take_messages
-from studio.viewing import changed_pipeline, changed_view, workbench
+from studio.viewing import Descriptor, changed_pipeline, changed_view, workbench
 from studio.workspace import Veto, Workspace, current, remember, remember_elsewhere
 
 KEY = "rewrite-viewer"
 _LEAVING = "rewrite-leaving"
+_REFUSED = "rewrite-refused"
+"""Why the last change was not made: a file that is no pipeline."""
 
 
 def render() -> None:
@@ -58,7 +61,11 @@ def _workbench(workspace: Workspace, opening: Task[OpenedModel]) -> None:
             behind = (verifying, layouts_task(opening.result, running.result))
             pending += [task for task in behind if not task.done]
 
-    told = partial(workbench, workspace, opening, running, verifying, versus=versus)
+    def told() -> Descriptor:
+        shown = workbench(workspace, opening, running, verifying, versus=versus)
+        refused = st.session_state.get(_REFUSED)
+        return {**shown, "message": {"kind": "error", "text": refused}} if refused else shown
+
     passlens_viewer(shown := told(), key=KEY)
 
     # The viewer itself is in no fragment: a fragment that runs again right after the page makes
@@ -75,7 +82,12 @@ def _take(name: str, value: Any) -> None:
     elif name == "region":
         _leave_for(about_nodes(map(str, value)))
     elif (change := _CHANGES.get(name)) is not None:
-        remember(change(current(), value))
+        if name != "view":
+            st.session_state.pop(_REFUSED, None)
+        try:
+            remember(change(current(), value))
+        except StudioError as error:
+            st.session_state[_REFUSED] = error.message
         if name != "view":
             try_again(current())
 

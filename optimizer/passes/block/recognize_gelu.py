@@ -111,6 +111,8 @@ def _sources(curve: ir.Node, context: Context) -> Iterator[ir.Value]:
 
 
 OPSET = 20
+OLDER = "For an older opset fuse-gelu-runtime makes ONNX Runtime's own Gelu (preset runtime)."
+"""What a user can do without raising the opset."""
 """The first operator set with Gelu."""
 
 
@@ -155,7 +157,7 @@ def _recognized(root: ir.Node, found: Gelu | Declined | None, context: Context) 
         return found
     if context.opset() < OPSET:
         reason = f"Gelu needs opset {OPSET}, the model has opset {context.opset()}"
-        return Declined(reason, found.nodes)
+        return Declined(reason, found.nodes, OLDER)
     attributes = {"approximate": "tanh"} if found.form == "tanh" else {}
     made = NewNode("Gelu", [found.source], attributes)
     reason = f"These {len(found.nodes)} nodes compute GELU."

@@ -121,8 +121,20 @@ def unless_doubtful(
 
 def unlike(node: ir.Node, axes: Iterable[int], context: Context) -> Declined:
     """That a node may change the size of these axes."""
-    text = doubt(node, axes, context)
-    return Declined(f"the output shape is not known to equal the input shape: {text}")
+    chosen = list(axes)
+    reason = (
+        f"the output shape is not known to equal the input shape: {doubt(node, chosen, context)}"
+    )
+    return Declined(reason, unlock=binding(node, chosen, context))
+
+
+def binding(node: ir.Node, axes: Iterable[int], context: Context) -> str:
+    """What a user can do about `doubtful_axes`: bind those that have a name; "" where none has."""
+    shapes = [context.symbolic.shape(value) or () for value in (node.inputs[0], node.outputs[0])]
+    sizes = [shape[axis] for shape in shapes for axis in axes]
+    names = {name for size in sizes if not isinstance(size, int) for name in size.symbols()}
+    listed = " ".join(f"--bind {name}=SIZE" for name in sorted(names) if not name.startswith("?"))
+    return f"Bind what is free to a size: {listed}." if listed else ""
 
 
 def is_own_shape(target: ir.Value | None, source: ir.Value) -> bool:

@@ -8,6 +8,7 @@ import onnx_ir as ir
 
 from optimizer.passes.node.agreement import (
     Verdict,
+    binding,
     bypass,
     doubt,
     doubtful_axes,
@@ -102,7 +103,8 @@ class EliminateNoopResize(Pass):
                 return None
             if doubtful:
                 text = doubt(node, doubtful, context)
-                return Declined(f"the sizes are not known to equal the input shape: {text}")
+                reason = f"the sizes are not known to equal the input shape: {text}"
+                return Declined(reason, unlock=binding(node, doubtful, context))
         obstacle = _obstacle(node, context)
         return Declined(f"no size changes, but {obstacle}") if obstacle else "No size changes."
 

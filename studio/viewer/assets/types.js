@@ -45,6 +45,7 @@
  * @property {number} [declined]
  * @property {number} [failed] rules that raised an error
  * @property {string[]} [roots] operators its rules are asked about, "*" for any
+ * @property {boolean} [last] it runs once, when all others are done
  * @property {string} [summary]
  * @property {string} [before]
  * @property {string} [after]
@@ -90,8 +91,9 @@
 
 /**
  * @typedef {{pass: number, rule: string, node: string, nodes?: string[], reason: string,
- * detail?: string, failed?: boolean}} DeclinedRecord the condition that failed, and how it did here;
- *   or that the rule itself failed: its bug, and its error
+ * detail?: string, failed?: boolean, round?: number, unlock?: string}} DeclinedRecord the condition
+ *   that failed, how it did here, and what can be done about it; or that the rule itself failed: its
+ *   bug, and its error
  */
 
 /**
@@ -110,6 +112,12 @@
  * @property {DeclinedRecord[]} declined
  * @property {VetoedRecord[]} [vetoed] held back by the pipeline's vetoes
  * @property {{nodes?: number[], flops?: number[], bytes?: number[]}} [totals]
+ * @property {string} [stopped] why the run ended early
+ */
+
+/**
+ * @typedef {{pass_id: string, matches: number, declined: number, places: string[], whole: boolean}}
+ *   PreviewRecord what a pass would do at a step; `whole`: it was asked about all nodes
  */
 
 /** @typedef {[number, number, string, string[]]} KernelJson µs first, µs steady, operator, node ids */
@@ -173,8 +181,9 @@
  * @property {"source" | "previous"} [before]
  * @property {string[]} [select]
  * @property {string[] | null} [open]
+ * @property {{key: string, url: string} | null} [what_if] where to ask what passes would do at a step
  * @property {Versus | null} [versus] the pipeline whose result is shown beside
- * @property {{preset: string, name?: string, presets: string[], enabled: string[],
+ * @property {{preset: string, name?: string, presets: string[], enabled: string[], file?: string,
  *   vetoed: {match: string, rule: string, root: string}[]}} [pipeline]
  * @property {PassRecord[]} [passes]
  * @property {Verified | null} [verified]

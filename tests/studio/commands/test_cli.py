@@ -60,6 +60,67 @@ def test_a_rule_that_fails_is_named_and_makes_the_status_1(
     assert len(onnx.load(tmp_path / "out.onnx").graph.node) == 1
 
 
+NEAR = """<ir_version: 8, opset_import: ["" : 17]>
+main (float[1,1,4,4] x) => (float[1,1,4,4] y, float[1,1,4,4] z)
+<float[1,1,1,1] w = {2}, float[1] s = {1}, float[1] b = {0}, float[1] v = {1}> {
+   i = Identity (x)
+   c = Conv (i, w)
+   y = BatchNormalization (c, s, b, b, v)
+   z = Relu (c)
+}"""
+
+
+@pytest.fixture
+def near(tmp_path: Path) -> Path:
+    path = tmp_path / "near.onnx"
+    onnx.save(onnx.parser.parse_model(NEAR), path)
+    return path
+
+
+def test_why_says_what_stopped_a_pass_and_what_became_of_a_node(
+    near: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["why", str(near), "y"]) == 0
+    assert "Conv output has a second consumer" in capsys.readouterr().out
+    assert main(["why", str(near), "i", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["schema"], told["fate"]["kind"]) == ("passlens.why/1", "bypassed")
+    (fired,) = (look for look in told["looks"] if look["verdict"] == "fired")
+    assert (fired["pass_id"], fired["step"]) == ("eliminate-identity", 1)
+    assert main(["why", str(near), "yy", "--disable", "fuse-conv-batch-norm"]) == 2
+    assert "There is no node 'yy'" in capsys.readouterr().err
+
+
+def test_why_reads_a_trace_and_names_what_no_pass_is_for(
+    near: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace, pipeline = tmp_path / "run.trace", tmp_path / "pipeline.json"
+    words = ["optimize", str(near), "-o", str(tmp_path / "out.onnx"), "--no-verify", "--json"]
+    assert main([*words, "--trace", str(trace), "--save-pipeline", str(pipeline)]) == 0
+    (missed,) = json.loads(capsys.readouterr().out)["near_misses"]
+    assert (missed["pass"], missed["count"]) == ("fuse-conv-batch-norm", 1)
+    assert missed["places"][0]["node"] == "n2"
+    assert main(["why", str(trace), "n2"]) == 0
+    first = capsys.readouterr().out
+    assert main(["why", str(near), "n2", "--pipeline", str(pipeline)]) == 0
+    assert capsys.readouterr().out == first
+
+
+def test_passes_of_a_model_say_how_often_they_would_fire(
+    near: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["passes", str(near), "--json"]) == 0
+    told = {entry["id"]: entry for entry in json.loads(capsys.readouterr().out)["passes"]}
+    assert told["eliminate-identity"]["would_fire"] == 1
+    assert told["fuse-conv-batch-norm"]["would_decline"] == 1
+    assert told["eliminate-dropout"]["would_fire"] == 0
+    assert main(["passes", str(near)]) == 0
+    line = next(
+        x for x in capsys.readouterr().out.splitlines() if x.startswith("eliminate-identity")
+    )
+    assert line.split()[1:3] == ["1", "-"]
+
+
 @pytest.mark.parametrize(
     ("budget", "status", "verdict"), [([], 0, "within"), (["--budget", "60dB"], 1, "exceeds")]
 )

@@ -5,6 +5,7 @@
 import { button, h } from "../page/dom.js";
 import { counted } from "../page/numbers.js";
 import { namesOf } from "../trace/place-names.js";
+import { placeWalk } from "./place-walk.js";
 
 const LISTED = 100; // places written out
 
@@ -13,8 +14,11 @@ export class DeclinedList {
    * @param {Context} context
    * @param {HTMLElement} home what it stands in
    * @param {() => void} redraw
+   * @param {() => void} taken tells others that their marks are gone
    */
-  constructor(context, home, redraw) {
+  constructor(context, home, redraw, taken) {
+    this.context = context;
+    this.taken = taken;
     this.home = home;
     this.state = context.state;
     this.actions = context.actions;
@@ -37,9 +41,10 @@ export class DeclinedList {
   render(pass) {
     const open = this.passes.has(pass.id);
     const fold = () => this.#toggle(pass.id, !open);
+    const title = [...this.#groups(pass.id)].map(([why, at]) => `${why} ×${at.length}`).join("\n");
     const toggle = h(
       `button.pl-declined${pass.failed ? ".pl-failed" : ""}`,
-      { "aria-expanded": open, "data-focus": `d:${pass.id}`, onclick: fold },
+      { "aria-expanded": open, "data-focus": `d:${pass.id}`, title, onclick: fold },
       `${counts(pass)} ${open ? "▾" : "▸"}`,
     );
     if (!open) return toggle;
@@ -78,6 +83,7 @@ export class DeclinedList {
   #show(which) {
     this.actions.endVeto();
     this.shown = which;
+    this.taken();
     this.#mark();
   }
 
@@ -106,7 +112,16 @@ export class DeclinedList {
       h("span", reason),
       h("span.pl-num", `${counted(places.length, "place")} ${open ? "▾" : "▸"}`),
     );
-    return h("li", head, open && h("ul.pl-places", this.#places(places)));
+    if (!open) return h("li", head);
+    const unlock = places.find((d) => d.unlock)?.unlock;
+    const ids = [...new Set(places.map((d) => d.node))];
+    return h(
+      "li",
+      head,
+      unlock && h("p.pl-unlock", unlock),
+      ids.length > 1 && placeWalk(this.context, ids, focus, this.redraw),
+      h("ul.pl-places", this.#places(places)),
+    );
   }
 
   /** @param {DeclinedRecord[]} places */

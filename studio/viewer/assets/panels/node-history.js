@@ -4,6 +4,7 @@
 
 import { button, h } from "../page/dom.js";
 import { counted } from "../page/numbers.js";
+import { passesFor, silentPasses } from "../trace/asked.js";
 import { nodeChip, restoreLink, stepLink } from "./parts.js";
 
 const SHOWN = 24; // nodes listed before "and … more"
@@ -123,7 +124,8 @@ function nodeChips(context, s, ids) {
 /** @param {Context} context @param {Session} s @param {number} o */
 export function askedSection(context, s, o) {
   if (!s.trace || s.union.kind[o]) return null;
-  const { id } = s.union.recs[o];
+  const rec = s.union.recs[o];
+  const { id } = rec;
   const title = (/** @type {number} */ pass) => h("b", s.trace?.passes[pass]?.title);
   const declined = s.trace.declined.filter((d) => d.node === id || d.nodes?.includes(id));
   const vetoed = (s.trace.vetoed ?? []).filter((v) => v.matched.includes(id));
@@ -131,34 +133,70 @@ export function askedSection(context, s, o) {
     ...declined.map((d) => {
       const why = d.detail ? `${d.reason}: ${d.detail}` : d.reason;
       const at = d.node !== id && s.knows(d.node) ? [" At ", nodeChip(context, d.node)] : [];
-      return h("p", title(d.pass), h("span", why), at);
+      const unlock = d.unlock && h("span.pl-unlock", d.unlock);
+      return h("p", title(d.pass), h("span", why), unlock, at);
     }),
     ...vetoed.map((v) => h("p", title(v.pass), h("span", "Vetoed ", restoreLink(context, v.veto)))),
   ];
-  const idle = idlePasses(s, o, new Set([...declined, ...vetoed].map(({ pass }) => pass)));
-  if (!rows.length && !idle.length) return null;
-  const found = `${counted(idle.length, "pass", "passes")} found no match`;
+  const stopped = new Set([...declined, ...vetoed].map(({ pass }) => pass));
+  const fired = firedAt(s, id);
+  const silent = silentOf(s, o, new Set([...stopped, ...fired]));
+  const names = silent.map((p) => p.title);
+  const looked = new Set([...stopped, ...fired]).size + silent.length;
   return h(
     "section.pl-looked",
-    h("h3", "Passes that looked and stopped"),
+    h("h3", looked ? `${counted(looked, "pass", "passes")} looked at this node` : "No pass looked"),
+    looked > 0 && h("p.pl-dim", counts(fired.size, stopped.size)),
     rows,
-    idle.length > 0 && h("details", h("summary", found), h("p.pl-dim", idle.join(", "))),
+    names.length > 0 &&
+      h(
+        "details",
+        h("summary", `${counted(names.length, "pass", "passes")} found no match`),
+        h("p.pl-dim", names.join(", ")),
+      ),
+    others(s.trace, rec),
   );
 }
 
-/**
- * Passes that are asked about such operators and had nothing to say. Of a node that is there at the
- * end all of them have been asked; of another one nobody knows.
- * @param {Session} s @param {number} o @param {Set<number>} named
- */
-function idlePasses(s, o, named) {
-  if (Number.isFinite(s.union.died[o]) || !s.trace) return [];
-  const rec = s.union.recs[o];
-  const operator = rec.domain ? `${rec.domain}::${rec.op}` : rec.op;
-  return s.trace.passes
-    .filter((p, i) => p.enabled && !named.has(i) && isAsked(p.roots ?? [], operator))
-    .map((p) => p.title);
+/** @param {number} fired @param {number} stopped */
+const counts = (fired, stopped) =>
+  [fired ? `${fired} fired` : "", stopped ? `${stopped} came near and stopped` : ""]
+    .filter(Boolean)
+    .join(", ");
+
+/** Passes whose steps matched a node, or changed it. @param {Session} s @param {string} id */
+function firedAt(s, id) {
+  const steps = s.histories.flatMap((life) => life.steps);
+  const at = steps.filter(
+    ({ matched, removed, changed }) =>
+      matched.includes(id) || removed.includes(id) || (changed && id in changed),
+  );
+  return new Set(at.map(({ pass }) => pass));
 }
 
-/** @param {string[]} roots @param {string} operator */
-const isAsked = (roots, operator) => roots.includes("*") || roots.includes(operator);
+/**
+ * Passes that looked and had nothing to say; where two pipelines are shown, of a node that is there at
+ * the end alone.
+ * @param {Session} s @param {number} o @param {Set<number>} named
+ */
+function silentOf(s, o, named) {
+  const [{ provenance }, ...more] = s.histories;
+  if (!s.trace || (more.length && Number.isFinite(s.union.died[o]))) return [];
+  return silentPasses(s.trace, provenance, s.union.recs[o], named);
+}
+
+/** Passes that might have had something to say, and are off. @param {StepsJson} trace @param {NodeRecord} rec */
+function others(trace, rec) {
+  const known = passesFor(trace, rec);
+  if (!known.length) return h("p.pl-dim", `No rule of any pass is for operator ${rec.op}.`);
+  const off = known.filter((p) => !p.enabled).map((p) => p.title);
+  if (!off.length) return null;
+  return h(
+    "details",
+    h(
+      "summary",
+      `${counted(off.length, "pass", "passes")} for ${rec.op} ${off.length > 1 ? "are" : "is"} off`,
+    ),
+    h("p.pl-dim", off.join(", ")),
+  );
+}

@@ -5,7 +5,9 @@ import { DeclinedList } from "./declined.js";
 import { button, fill, h, select, swatch } from "../page/dom.js";
 import { counted } from "../page/numbers.js";
 import { about, exactnessKey, exactnessSign, meaningOf, verdictLine } from "./parts.js";
+import { pipelineFile } from "./pipeline-file.js";
 import { vetoList } from "./vetoes.js";
+import { WhatIf } from "./what-if.js";
 
 const TIP_DELAY_MS = 450;
 const FOLDED_FROM = 14; // passes: in a longer list families in which none fired are folded
@@ -20,7 +22,9 @@ export class Passes {
     this.el = h("div.pl-passes");
     /** @type {Set<string>} families folded away */ this.folded = new Set();
     this.firstFold = true;
-    this.declined = new DeclinedList(context, this.el, () => this.render());
+    const redraw = () => this.render();
+    this.whatIf = new WhatIf(context, redraw);
+    this.declined = new DeclinedList(context, this.el, redraw, () => this.whatIf.unmark());
     /** @type {Map<string, boolean>} asked for, not yet answered */ this.pending = new Map();
     /** @type {Map<string, HTMLElement>} */ this.rows = new Map();
     this.vetoesOpen = false;
@@ -54,11 +58,13 @@ export class Passes {
       this.el,
       this.#head(data),
       vetoList(this.context, { open: this.vetoesOpen, toggle }),
+      this.#asking(),
       exactnessKey(this.list),
       [...families].flatMap(([name, list]) => this.#family(name, list, enabled)),
       !families.size && h("p.pl-empty", "The passes of the pipeline will be listed here."),
       verdictLine(data.verified, true),
     );
+    this.el.classList.toggle("pl-asking", this.whatIf.on);
     if (focus) this.el.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus();
     this.mark();
   }
@@ -109,6 +115,13 @@ export class Passes {
     );
   }
 
+  /** What the pipeline would do now, and the pipeline as a file. */
+  #asking() {
+    const [toggle, line] = this.whatIf.head();
+    const files = pipelineFile(this.context, () => this.render());
+    return (toggle || files) && h("section.pl-whatif", h("div", toggle, files), line);
+  }
+
   /**
    * @param {string} name @param {PassRecord[]} list @param {Set<string>} enabled
    * @returns {Node[]}
@@ -141,6 +154,7 @@ export class Passes {
         name.charAt(0).toUpperCase() + name.slice(1),
       ),
       h("span.pl-num", this.state.session?.trace && (fired ? String(fired) : "–")),
+      this.whatIf.sum(list),
       box,
     );
     if (shut) return [head];
@@ -170,6 +184,8 @@ export class Passes {
       h("span.pl-dot", { title: "owns the current step" }),
       exactnessSign(p.exactness),
       this.#count(p, on),
+      this.whatIf.cell(p),
+      this.whatIf.places(p),
       (p.declined || p.failed) && this.declined.render(p),
     );
     label.addEventListener("pointerenter", (/** @type {PointerEvent} */ e) =>

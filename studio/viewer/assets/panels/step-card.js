@@ -7,8 +7,11 @@ import { comparisonCard } from "./comparison-card.js";
 import { button, fill, h, swatch, table } from "../page/dom.js";
 import { copyText, permalink } from "../page/link.js";
 import { exactnessSign, factsLine, stepLink, verdictLine } from "./parts.js";
+import { dependants } from "../trace/dependants.js";
 import { drawMini, weightsPicture } from "./step-picture.js";
 import { vetoCard } from "./vetoes.js";
+
+const BUILDING = 6; // later steps that are named
 
 export class Card {
   /** @param {Context} context */
@@ -61,10 +64,21 @@ export class Card {
         ["Numerics", pass?.numerics],
       ].map(([title, text]) => text && h("div", h("h3", title), h("p", text))),
       links.length > 0 && h("p.pl-dim", "Builds on ", links),
+      !side && this.#building(s, step),
       this.#buttons(s, step),
       verdictLine(this.state.data?.verified),
       pass?.source && h("details", h("summary", "Source"), h("p.pl-source", pass.source)),
     ];
+  }
+
+  /** What a veto may take away with it, said before it is done. @param {Session} s @param {StepRecord} step */
+  #building(s, step) {
+    const later = dependants(s.steps, step.n);
+    if (!later.length) return h("p.pl-dim", "No later step builds on it.");
+    const links = later.slice(0, BUILDING).flatMap((n) => [stepLink(this.context, n), " "]);
+    const more = later.length - BUILDING;
+    const words = `${counted(later.length, "later step")} ${later.length > 1 ? "build" : "builds"} on it: `;
+    return h("p.pl-dim", words, links, more > 0 && `and ${more} more. `, "A veto may cost them.");
   }
 
   /** @param {Session} s @param {StepRecord} step */

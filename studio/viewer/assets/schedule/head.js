@@ -2,7 +2,8 @@
 // What is scheduled, with which schedule, what it teaches; and what can be done with it.
 
 import { button, fill, h, iconButton } from "../page/dom.js";
-import { openFile, save, saveSchedule } from "./files.js";
+import { openFile, save } from "../page/files.js";
+import { saveSchedule } from "./files.js";
 
 /** @typedef {import("./types.js").LabData} LabData */
 
@@ -126,6 +127,7 @@ export class Head {
 
   #open() {
     openFile(
+      "schedule",
       (text) => this.state.post("file", { text }),
       (why) => this.tell(why),
     );

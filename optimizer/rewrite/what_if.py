@@ -1,0 +1,157 @@
+"""What if: which passes would act on a graph as it stands, and how often. Nothing is changed.
+
+Every pass is asked about every node once. What a rewrite would make possible for others is not
+counted, nor a match that an earlier one of the same pass would take a node from.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import onnx_ir as ir
+
+from optimizer.collection import collection_paused
+from optimizer.limits import Limits
+from optimizer.model.graph import node_id, walk_nodes
+from optimizer.model.symbolic import SymbolicValues
+from optimizer.pipeline import Pipeline
+from optimizer.registry import Pass, Rule
+from optimizer.rewrite.edited_graph import EditedGraph
+from optimizer.rewrite.refusal import Refused, check
+from optimizer.rewrite.trace import VetoedMatch, match_id
+from optimizer.rewrite.vetoes import Vetoes, leaving_nodes
+from optimizer.rewrite.worklist import Queue, operator_of
+from optimizer.rules.context import Context, FoldBudget
+from optimizer.rules.replacement import Declined, Outcome, Replacement
+
+FOLD_SECONDS = 0.2
+"""Folding is asked in earnest, and stops there as it does in a run."""
+MOST_PLACES = 200
+"""Roots that are listed; all matches are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What one pass would do to a graph at once.
+
+    Attributes:
+        pass_id: the pass.
+        matches: places at which one of its rules fires; one that needs a node that an earlier
+            match takes out is none.
+        declined: near misses, those included that would break the graph.
+        places: ids of the roots of the first matches.
+        whole: whether all nodes were asked about; False where the time was up.
+    """
+
+    pass_id: str
+    matches: int
+    declined: int
+    places: tuple[str, ...] = ()
+    whole: bool = True
+
+
+def what_if(
+    model: ir.Model,
+    asked: Sequence[Pass],
+    pipeline: Pipeline,
+    *,
+    seconds: float,
+    limits: Limits = Limits(),
+) -> list[Preview]:
+    """What each pass would do to a graph that has its ids; the graph stays as it is.
+
+    Args:
+        model: the graph; types and shapes carried forward.
+        asked: the passes, each asked by itself.
+        pipeline: whose vetoes and places hold.
+        seconds: CPU time of one pass, after which it is asked no more.
+        limits: the bounds in force.
+    """
+    with collection_paused():
+        preview = _Asked(model, pipeline, seconds, limits)
+        return [preview.of(one) for one in asked]
+
+
+class _Asked:
+    """One graph, and passes that are asked about it."""
+
+    def __init__(self, model: ir.Model, pipeline: Pipeline, seconds: float, limits: Limits) -> None:
+        self.pipeline, self.seconds, self.limits = pipeline, seconds, limits
+        self.edited = EditedGraph(model)
+        self.opsets = model.graph.opset_imports
+        self.symbolic = SymbolicValues(model)
+        self.by_operator: dict[str, list[tuple[int, ir.Node]]] = {}
+        self.nodes = list(enumerate(walk_nodes(model.graph)))
+        for place, node in self.nodes:
+            self.by_operator.setdefault(operator_of(node), []).append((place, node))
+
+    def of(self, one: Pass) -> Preview:
+        """One pass."""
+        vetoes = Vetoes(self.pipeline.vetoed, self.edited.position)
+        context, taken = self._context(), set[ir.Node]()
+        places: list[str] = []
+        matches = declined = 0
+        fired: ir.Node | None = None
+        until, whole = time.thread_time() + self.seconds, True
+        for node, rule in self._questions(Queue(one)):
+            if time.thread_time() > until:
+                whole = False
+                break
+            if node in taken or node is fired:
+                continue
+            outcome = _answer(rule, node, context)
+            if isinstance(outcome, Replacement):
+                outcome = self._possible(outcome, node, vetoes, (one.id, rule.name))
+            if isinstance(outcome, Declined):
+                declined += 1
+            if not isinstance(outcome, Replacement) or taken.intersection(outcome.matched):
+                continue
+            matches, fired = matches + 1, node
+            places += [node_id(node)][: max(0, MOST_PLACES - len(places))]
+            taken |= leaving_nodes(outcome.matched, outcome.values, self.edited.position)
+        return Preview(one.id, matches, declined, tuple(places), whole)
+
+    def _context(self) -> Context:
+        return Context(
+            opsets=self.opsets,
+            limits=self.limits,
+            symbolic=self.symbolic,
+            budget=FoldBudget(self.limits.fold_total_bytes, seconds=FOLD_SECONDS),
+            precedes=self.edited.precedes,
+            scopes=self.edited.state.scopes,
+        )
+
+    def _questions(self, queue: Queue) -> Iterator[tuple[ir.Node, Rule]]:
+        """Nodes in document order, each with the rules that are asked about it."""
+        roots = queue.rules.keys()
+        found = [entry for root in roots for entry in self.by_operator.get(root, ())]
+        places = self.pipeline.places.get(queue.planned.id)
+        for _, node in self.nodes if queue.rules_for("") else sorted(found, key=lambda e: e[0]):
+            if places is None or node_id(node) in places:
+                for rule in queue.rules_for(operator_of(node)):
+                    yield node, rule
+
+    def _possible(
+        self, outcome: Replacement, node: ir.Node, vetoes: Vetoes, of_rule: tuple[str, str]
+    ) -> Outcome:
+        """The match unless it is vetoed or would break the graph."""
+        matched = tuple(map(node_id, outcome.matched))
+        identity = match_id(*of_rule, node_id(node), matched)
+        match = VetoedMatch(*of_rule, node_id(node), matched, identity, identity)
+        if vetoes.hold(match, outcome):
+            return None
+        try:
+            check(self.edited, node, outcome)
+        except Refused as refusal:
+            return Declined(str(refusal))
+        return outcome
+
+
+def _answer(rule: Rule, node: ir.Node, context: Context) -> Outcome:
+    """What a rule says; a rule that raises says nothing, as in a run."""
+    try:
+        return rule.match(node, context)
+    except Exception:  # a rule is somebody's code: its bug must not end the preview
+        return None

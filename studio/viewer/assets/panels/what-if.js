@@ -1,0 +1,134 @@
+// @ts-check
+// What if: which passes would act on the graph at the step that is shown, and how often. The server
+// asks every pass, those that are off, too; nothing is changed.
+
+import { button, h } from "../page/dom.js";
+import { fetchJson } from "../page/fetching.js";
+import { counted } from "../page/numbers.js";
+import { Comparison } from "../session/comparison.js";
+import { placeWalk } from "./place-walk.js";
+
+/** @typedef {import("../types.js").PreviewRecord} PreviewRecord */
+
+export class WhatIf {
+  /** @param {Context} context @param {() => void} redraw */
+  constructor(context, redraw) {
+    this.context = context;
+    this.state = context.state;
+    this.actions = context.actions;
+    this.redraw = redraw;
+    this.on = false;
+    /** @type {Map<string, PreviewRecord>} what was answered last, by pass */ this.told = new Map();
+    this.toldAt = -1;
+    /** address of what is being asked, or was */ this.asked = "";
+    this.trouble = "";
+    /** pass whose places are marked */ this.marked = "";
+    this.state.watch(["rest", "session", "data"], () => this.#follow());
+  }
+
+  /** Of one run: two pipelines at once have no step in common. */
+  get #offer() {
+    const { data, session: s } = this.state;
+    if (!data?.what_if || !s?.trace || s instanceof Comparison) return null;
+    return data.what_if.key === s.trace.key ? data.what_if : null;
+  }
+
+  /** The switch, and what was found in one line. */
+  head() {
+    if (!this.#offer) return [];
+    const toggle = button(
+      "Ask every pass, those that are off, too, how often it would fire at this step",
+      "What would fire now",
+      () => this.#toggle(),
+    );
+    toggle.setAttribute("aria-pressed", String(this.on));
+    toggle.dataset.focus = "what-if";
+    return [toggle, this.on && h("p", { role: "status" }, this.#line())];
+  }
+
+  #line() {
+    const step = this.state.session?.step ?? 0;
+    if (this.trouble) return this.trouble;
+    if (this.toldAt !== step) return `Asking every pass about step ${step}.`;
+    const firing = [...this.told.values()].filter((p) => p.matches);
+    const all = firing.reduce((sum, p) => sum + p.matches, 0);
+    const where = step ? `At step ${step}` : "In the source";
+    return firing.length
+      ? `${where} ${counted(firing.length, "pass", "passes")} would fire, at ${counted(all, "place")}.`
+      : `${where} no pass would fire.`;
+  }
+
+  /** What it would do, in its row. @param {PassRecord} p */
+  cell(p) {
+    if (!this.on) return null;
+    const found = this.told.get(p.id);
+    if (!found?.matches) return h("span.pl-would", "");
+    const text = `${found.whole ? "" : "≥ "}${found.matches}×`;
+    const label = `would fire ${found.whole ? "" : "at least "}${counted(found.matches, "time")}: mark the places`;
+    const cell = button(label, text, () => this.#mark(p.id), "pl-would");
+    cell.setAttribute("aria-expanded", String(this.marked === p.id));
+    cell.dataset.focus = `w:${p.id}`;
+    return cell;
+  }
+
+  /** The way from place to place, below the row. @param {PassRecord} p */
+  places(p) {
+    const places = this.marked === p.id && this.on ? this.told.get(p.id)?.places : null;
+    return places?.length
+      ? placeWalk(this.context, [...new Set(places)], `w:${p.id}`, this.redraw)
+      : null;
+  }
+
+  /** Of a family. @param {PassRecord[]} list */
+  sum(list) {
+    if (!this.on) return null;
+    const all = list.reduce((sum, p) => sum + (this.told.get(p.id)?.matches ?? 0), 0);
+    return h("span.pl-would", { title: "would fire" }, all ? `${all}×` : "");
+  }
+
+  /** Other places are marked now. */
+  unmark() {
+    this.marked = "";
+  }
+
+  #toggle() {
+    this.on = !this.on;
+    if (!this.on && this.marked) this.#mark(this.marked);
+    this.#follow();
+    this.redraw();
+  }
+
+  /** @param {string} pass */
+  #mark(pass) {
+    const shut = this.marked === pass;
+    const places = this.told.get(pass)?.places ?? [];
+    this.marked = shut ? "" : pass;
+    this.actions.endVeto();
+    this.actions.mark(shut ? null : "matched", shut ? [] : places);
+    if (!shut) this.actions.say(`${counted(places.length, "place")} marked in the graph.`);
+    this.redraw();
+  }
+
+  /** Ask about the step that is shown, once it has come to rest. */
+  async #follow() {
+    const offer = this.#offer;
+    const step = this.state.session?.step ?? 0;
+    const url = offer ? `${offer.url}/${step}.json` : "";
+    if (!this.on || !url || url === this.asked) return;
+    this.asked = url;
+    this.redraw();
+    try {
+      const found = await fetchJson(url);
+      if (this.asked !== url) return;
+      this.told = new Map(found.passes.map((/** @type {PreviewRecord} */ p) => [p.pass_id, p]));
+      this.toldAt = step;
+      this.trouble = "";
+    } catch (error) {
+      if (this.asked !== url) return;
+      this.asked = "";
+      this.trouble = error instanceof Error ? error.message : String(error);
+    }
+    if (this.marked) this.#mark(this.marked);
+    this.redraw();
+  }
+}

@@ -1,0 +1,52 @@
+"""What would fire now: every pass asked about the step that is shown, and a pipeline as a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.studio.browsing import opened
+
+pytestmark = pytest.mark.browser
+
+
+def test_passes_say_how_often_they_would_fire_and_a_pipeline_goes_to_a_file_and_back(
+    page: Page, app_url: str, tmp_path: Path
+) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    opened(page, f"{app_url}/?model=tour&step=0", "__passlens.step === 0")
+    toggle = page.get_by_role("button", name="What would fire now")
+    toggle.press("Enter")
+    said = page.locator(".pl-whatif [role=status]")
+    expect(said).to_contain_text("In the source")
+    expect(toggle).to_be_focused()
+    first = page.locator("button.pl-would").first
+    expect(first).to_have_text("1×")
+    first.click()
+    page.wait_for_function("__passlens.marked === 1")
+    page.get_by_role("button", name="Select the next place").click()
+    page.wait_for_function("__passlens.selected !== null")
+    expect(page.locator(".pl-looked h3")).to_contain_text("looked at this node")
+    page.get_by_role("button", name="Last step").click()
+    expect(said).to_contain_text("At step")
+
+    with page.expect_download() as saving:
+        page.get_by_role("button", name="Save this pipeline").click()
+    saved = json.loads(saving.value.path().read_text())
+    assert saved["schema"] == "passlens.pipeline/1"
+    kept = [entry for entry in saved["passes"] if entry["id"] == "eliminate-identity"]
+    unknown: list[dict[str, Any]] = [{"id": "no-pass", "options": {}}]
+    for passes, name in ((kept, "small.json"), (unknown, "bad.json")):
+        (tmp_path / name).write_text(json.dumps({**saved, "passes": passes}))
+    with page.expect_file_chooser() as choosing:
+        page.get_by_role("button", name="Open a pipeline").click()
+    choosing.value.set_files(tmp_path / "bad.json")
+    expect(page.locator(".pl-note.pl-bad")).to_contain_text("There is no pass 'no-pass'")
+    with page.expect_file_chooser() as choosing:
+        page.get_by_role("button", name="Open a pipeline").click()
+    choosing.value.set_files(tmp_path / "small.json")
+    expect(page.locator(".pl-pass input:checked")).to_have_count(1)
