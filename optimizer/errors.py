@@ -14,6 +14,7 @@
     ├── TraceError                   a trace cannot be opened or replayed
     ├── PlanError                    memory cannot be planned, or a plan is wrong
     ├── SampleError                  inputs of the user's cannot be read, or do not fit the model
+    ├── ToolError                    another optimizer failed on a model, or broke it
     └── RunError                     a worker process failed
         ├── WorkerCrashed            died of a signal
         ├── WorkerTimeout
@@ -113,6 +114,10 @@ class PlanError(StudioError):
 
 class SampleError(StudioError):
     """Inputs of the user's cannot be read, or do not fit the model."""
+
+
+class ToolError(StudioError):
+    """Another optimizer failed on a model, or broke it; what it had made was not taken."""
 
 
 class RunError(StudioError):

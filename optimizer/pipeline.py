@@ -60,6 +60,15 @@ class Pipeline:
         passes = (*self.passes, *(p() for p in new))
         return replace(self, passes=tuple(one for one in passes if one.id not in off))
 
+    @staticmethod
+    def listed(ids: Iterable[str]) -> Pipeline:
+        """These passes alone, in this order.
+
+        Raises:
+            StudioError: a pass id is unknown.
+        """
+        return Pipeline(tuple(_known(pass_id)() for pass_id in dict.fromkeys(ids)))
+
     def configured(self, plan: Pipeline) -> Pipeline:
         """The same passes with a plan's options, order and places, as far as the plan has them."""
         on, known = set(self.ids), set(plan.ids)

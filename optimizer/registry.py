@@ -7,9 +7,10 @@ the methods that look at a node.
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import (
     TYPE_CHECKING,
@@ -27,6 +28,7 @@ from optimizer.function_registry import import_all
 if TYPE_CHECKING:  # what a pass is can be told without the graph, which takes a second to import
     import onnx_ir as ir
 
+    from optimizer.errors import ToolError
     from optimizer.rules.context import Context
     from optimizer.rules.replacement import Outcome
 
@@ -41,7 +43,9 @@ FAMILIES: tuple[Family, ...] = get_args(Family)
 PRESETS: tuple[Preset, ...] = get_args(Preset)
 LAST: frozenset[Family] = frozenset({"memory"})
 """Families whose passes run once, when all others are done: what they add, sharing takes back."""
-ON_REQUEST: frozenset[Family] = frozenset({"kernels", "layout", "lowering", "memory", "precision"})
+ON_REQUEST: frozenset[Family] = frozenset(
+    {"imported", "kernels", "layout", "lowering", "memory", "precision"}
+)
 """Families whose passes are in no preset unless they say so."""
 HEADINGS = ("What it does", "Before", "After", "When it is safe", "Numerics", "Source")
 ANY = "*"
@@ -79,6 +83,7 @@ class Pass:
         presets: the presets it belongs to: all unless it says, none in `ON_REQUEST`.
         order: passes of one family run in this order, then by id.
         last: whether it runs once, when all others are done; so do the families in `LAST`.
+        needs: the package of another project that it runs; empty for none beside our own needs.
     """
 
     id: ClassVar[str]
@@ -87,6 +92,7 @@ class Pass:
     presets: ClassVar[tuple[Preset, ...]] = PRESETS
     order: ClassVar[int] = 50
     last: ClassVar[bool] = False
+    needs: ClassVar[str] = ""
 
     def rules(self) -> list[Rule]:
         """The rules, in the order in which they stand in the file."""
@@ -96,6 +102,13 @@ class Pass:
             if declared is not None:
                 found.append(replace(declared, match=getattr(self, name)))
         return found
+
+    @classmethod
+    def missing(cls) -> str:
+        """Why it cannot run here, and what to do; empty if it can."""
+        if not cls.needs or importlib.util.find_spec(cls.needs) is not None:
+            return ""
+        return f"{cls.needs} is not installed: pip install passlens[peers]"
 
     @classmethod
     def title(cls) -> str:
@@ -115,6 +128,40 @@ class Pass:
     def options(self) -> Mapping[str, object]:
         """The options and their values."""
         return {option.name: getattr(self, option.name) for option in fields(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a pass over a whole graph wants next.
+
+    Attributes:
+        rule: what the step is called, CamelCase.
+        outcome: as a rule's; or what went wrong, which ends nothing.
+    """
+
+    rule: str
+    outcome: Outcome | ToolError
+
+
+@dataclass(frozen=True)
+class GraphPass(Pass):
+    """A pass that looks at the graph as a whole, once in a run, in the first round."""
+
+    def rules(self) -> list[Rule]:
+        """One, for all."""
+        return [Rule("WholeGraph", (ANY,), 1, _nothing)]
+
+    def changes(self, model: ir.Model, context: Context) -> Iterator[Change]:
+        """One step after another; each is carried out, or not, before the next is asked for.
+
+        Raises:
+            ToolError: there will be no more.
+        """
+        raise NotImplementedError
+
+
+def _nothing(_node: ir.Node, _context: Context) -> Outcome:
+    return None
 
 
 def rule(*roots: str, name: str, reach: int = 1) -> Callable[[Method], Method]:
@@ -161,6 +208,12 @@ def passes() -> list[type[Pass]]:
 def in_order(declared: Iterable[type[Pass]]) -> list[type[Pass]]:
     """Passes as they run: by family, by `order`, by id."""
     return sorted(declared, key=lambda p: (FAMILIES.index(p.family), p.order, p.id))
+
+
+def is_imported(pass_id: str) -> bool:
+    """Whether a pass is another project's optimizer."""
+    found = find(pass_id)
+    return found is not None and found.family == "imported"
 
 
 def find(pass_id: str) -> type[Pass] | None:

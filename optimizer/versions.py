@@ -18,6 +18,16 @@ def passlens_version() -> str:
     return versions().get("passlens", UNKNOWN)
 
 
+def tool_version(*packages: str) -> str:
+    """Of the first of these packages that is installed; empty for none."""
+    for package in packages:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            continue
+    return ""
+
+
 @lru_cache(maxsize=1)
 def versions() -> dict[str, str]:
     """Package versions by name, and Python's; packages that are not installed are left out."""

@@ -137,7 +137,7 @@ def changed_pipeline(workspace: Workspace, event: Mapping[str, Any]) -> Workspac
             return workspace.with_pass(pass_id, enabled=enabled)
         case {"family": [str(family), bool(enabled)]} if family in FAMILIES:
             for declared in passes():
-                if declared.family == family:
+                if declared.family == family and not (enabled and declared.missing()):
                     workspace = workspace.with_pass(declared.id, enabled=enabled)
             return workspace
         case {"preset": str(preset)} if preset in preset_names():

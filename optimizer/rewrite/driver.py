@@ -3,38 +3,39 @@
 A round asks each pass in turn. A pass looks at all nodes once, afterwards only at the
 neighbourhood of what changed since it last looked; it keeps going until none of its rules fires.
 Rounds go on until no pass fires; those that come last run once after that. Everything is
-deterministic: the order is the node list's.
+deterministic: the order is the node list's. A pass over the whole graph is asked in the first round
+only: it has a fixpoint of its own.
 """
 
 from __future__ import annotations
 
-import inspect
 import time
-import traceback
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import onnx_ir as ir
 
 from optimizer.collection import collection_paused
-from optimizer.errors import Cancelled, StudioError, quoted
+from optimizer.errors import Cancelled, StudioError, ToolError
 from optimizer.isolation import Isolate, Progress
 from optimizer.limits import Limits
 from optimizer.model.graph import Model, node_id
 from optimizer.model.symbolic import SymbolicValues
 from optimizer.numbers import counted
 from optimizer.pipeline import Pipeline
-from optimizer.registry import Rule
+from optimizer.registry import Change, GraphPass
 from optimizer.rewrite.edits import Retype
+from optimizer.rewrite.failures import told
 from optimizer.rewrite.refusal import Refused
 from optimizer.rewrite.rewriter import Applied, Rewriter
 from optimizer.rewrite.touched import Touched
 from optimizer.rewrite.trace import (
     DeclinedMatch,
     FailedMatch,
+    Inferred,
+    InferredPlace,
     Rewrite,
     Trace,
     VetoedMatch,
@@ -141,7 +142,12 @@ class _Run:
             if queue.planned.last:
                 self._run_pass(queue)
         alive = self.rewriter.state.nodes
-        self.trace.declined = [d for d in self.declined.values() if alive[d.root].graph is not None]
+        whole = {p.id for p in self.pipeline.passes if isinstance(p, GraphPass)}
+        self.trace.declined = [
+            one
+            for one in self.declined.values()
+            if one.pass_id in whole or alive[one.root].graph is not None
+        ]
         self.trace.vetoed = self.vetoes.held
         near = Counter(declined.pass_id for declined in self.trace.declined)
         self.trace.timings = {
@@ -155,12 +161,44 @@ class _Run:
     def _run_pass(self, queue: Queue) -> None:
         began = time.process_time()
         self.context.memory.clear()
-        for node in self.worklist.nodes(queue):
-            if self.trace.stopped:
-                break
-            self._visit(queue, node)
+        if isinstance(queue.planned, GraphPass):
+            self._run_whole(queue, queue.planned)
+        else:
+            for node in self.worklist.nodes(queue):
+                if self.trace.stopped:
+                    break
+                self._visit(queue, node)
         seconds = queue.timing.seconds + time.process_time() - began
         queue.timing = replace(queue.timing, seconds=seconds, tried=queue.tried)
+
+    def _run_whole(self, queue: Queue, planned: GraphPass) -> None:
+        """All that a pass over the whole graph wants; each change is rooted at the first node."""
+        graph = self.model.ir.graph
+        changes = planned.changes(self.model.ir, self.context) if self.round == 1 else iter(())
+        while len(graph) and not self.trace.stopped:
+            began, root, change = time.perf_counter(), graph[0], None
+            queue.tried += 1
+            try:
+                change = next(changes, None)
+                if change is None:
+                    return
+                if isinstance(change.outcome, ToolError):
+                    raise change.outcome
+                applied = self._attempt(queue, change.rule, root, change.outcome)
+            except Exception as error:  # a bug of the pass ends nothing, either
+                if isinstance(error, StudioError) and not isinstance(error, ToolError):
+                    raise
+                self._fail_whole(queue, change, root, told(error, planned.changes))
+                continue
+            if applied is not None and isinstance(change.outcome, Replacement):
+                self._note(queue, change.rule, root, change.outcome, applied, began)
+
+    def _fail_whole(self, queue: Queue, change: Change | None, root: ir.Node, error: str) -> None:
+        name = "WholeGraph" if change is None else change.rule
+        outcome = (
+            None if change is None or isinstance(change.outcome, ToolError) else change.outcome
+        )
+        self._fail(queue, name, root, outcome, error)
 
     def _visit(self, queue: Queue, node: ir.Node) -> None:
         if node_id(node) not in self.pipeline.places.get(queue.planned.id, (node_id(node),)):
@@ -171,21 +209,20 @@ class _Run:
             outcome: Outcome = None
             try:
                 outcome = declared.match(node, self.context)
-                applied = self._attempt(queue, declared, node, outcome)
+                applied = self._attempt(queue, declared.name, node, outcome)
             except StudioError:
                 raise
             except Exception as error:  # a rule is somebody's code: its bug must not end the run
-                self._fail(queue, declared, node, outcome, error)
+                self._fail(queue, declared.name, node, outcome, told(error, declared.match))
+                queue.drop(declared)
                 continue
             if applied is not None and isinstance(outcome, Replacement):
-                self._note(queue, declared, node, outcome, applied, began)
+                self._note(queue, declared.name, node, outcome, applied, began)
                 return
 
-    def _attempt(
-        self, queue: Queue, declared: Rule, node: ir.Node, outcome: Outcome
-    ) -> Applied | None:
+    def _attempt(self, queue: Queue, rule: str, node: ir.Node, outcome: Outcome) -> Applied | None:
         """Carry a replacement out; None when it is none, vetoed or refused."""
-        key = (queue.planned.id, declared.name, node_id(node))
+        key = (queue.planned.id, rule, node_id(node))
         self.declined.pop(key, None)
         if isinstance(outcome, Declined):
             self._decline(key, outcome)
@@ -202,19 +239,14 @@ class _Run:
             self._decline(key, Declined(str(refusal)), refused=True)
             return None
 
-    def _fail(
-        self, queue: Queue, declared: Rule, node: ir.Node, outcome: Outcome, error: Exception
-    ) -> None:
-        """Write down that a rule raised, and ask it no more."""
+    def _fail(self, queue: Queue, rule: str, node: ir.Node, outcome: Outcome, error: str) -> None:
+        """Write down that a rule raised; what it had changed is undone already."""
         matched: tuple[str, ...] = ()
         with suppress(Exception):  # what it answered may be no match at all
             matched = _ids(outcome) if isinstance(outcome, Replacement) else ()
-        of_rule = (queue.planned.id, declared.name)
+        of_rule = (queue.planned.id, rule)
         step = self.trace.steps + 1
-        self.trace.failed.append(
-            FailedMatch(*of_rule, node_id(node), matched, step, _told(error, declared))
-        )
-        queue.drop(declared)
+        self.trace.failed.append(FailedMatch(*of_rule, node_id(node), matched, step, error))
         for key in [key for key in self.declined if key[:2] == of_rule]:
             del self.declined[key]  # nobody asks any more whether they still stand
         for value in self.rewriter.state.values.values():
@@ -232,7 +264,7 @@ class _Run:
     def _note(
         self,
         queue: Queue,
-        declared: Rule,
+        rule: str,
         node: ir.Node,
         outcome: Replacement,
         applied: Applied,
@@ -242,13 +274,13 @@ class _Run:
         step = self.trace.steps + 1
         matched = _ids(outcome)
         rewired = (node_id(reader) for reader, _ in outcome.inputs)
-        place = (queue.planned.id, declared.name, node_id(node), matched)
+        place = (queue.planned.id, rule, node_id(node), matched)
         self.trace.rewrites.append(
             Rewrite(
                 step=step,
                 round=self.round,
                 pass_id=queue.planned.id,
-                rule=declared.name,
+                rule=rule,
                 match=match_id(*place),
                 root=node_id(node),
                 matched=matched,
@@ -257,6 +289,7 @@ class _Run:
                 reason=outcome.reason,
                 seconds=time.perf_counter() - began,
                 depends_on=self.touched.steps(dict.fromkeys((*matched, *rewired))),
+                inferred=_inferred(outcome, applied),
             )
         )
         queue.timing = replace(queue.timing, rewrites=queue.timing.rewrites + 1)
@@ -295,14 +328,15 @@ def _ids(replacement: Replacement) -> tuple[str, ...]:
     return tuple(node_id(node) for node in replacement.matched)
 
 
-def _told(error: Exception, rule: Rule) -> str:
-    """Type and message of an error, and the last line of the rule's own file that led to it."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [
-        frame
-        for frame in frames
-        if frame.filename == inspect.getsourcefile(inspect.unwrap(rule.match))
-    ]
-    at = (own or frames)[-1]
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return f"{quoted(text, limit=200)[1:-1]} ({Path(at.filename).name}, line {at.lineno})"
+def _inferred(outcome: Replacement, applied: Applied) -> Inferred | None:
+    """What a foreign tool's step says of its provenance, by ids."""
+    if outcome.inferred is None:
+        return None
+    places = (
+        InferredPlace(
+            tuple(map(node_id, place.sources)),
+            tuple(applied.identities[node] for node in place.nodes),
+        )
+        for place in outcome.inferred.places
+    )
+    return Inferred(outcome.inferred.confidence, tuple(places))

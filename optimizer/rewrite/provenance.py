@@ -44,11 +44,31 @@ def successions(rewrite: Rewrite) -> list[Succession]:
     removed = rewrite.removed
     if not removed:
         return []
+    if rewrite.inferred is not None:
+        return _inferred(rewrite)
     if rewrite.added:
         return [Succession("merged", removed, rewrite.added)]
+    return _read_elsewhere(rewrite, removed)
+
+
+def _inferred(rewrite: Rewrite) -> list[Succession]:
+    """Of a foreign tool's step: new nodes do the work of what left in their own place."""
+    assert rewrite.inferred is not None
+    left, found = dict.fromkeys(rewrite.removed), list[Succession]()
+    for place in rewrite.inferred.places:
+        gone = tuple(node for node in place.sources if node in left)
+        if place.added and gone:
+            found.append(Succession("merged", gone, place.added))
+            for node in gone:
+                del left[node]
+    return [*found, *_read_elsewhere(rewrite, tuple(left))]
+
+
+def _read_elsewhere(rewrite: Rewrite, removed: tuple[str, ...]) -> list[Succession]:
+    """Of removed nodes that no new one stands for: by what their readers take instead."""
     own = _instead(rewrite)
     shared = list(dict.fromkeys(value for values in own.values() for value in values))
-    stays = set(rewrite.matched) - set(removed)
+    stays = set(rewrite.matched) - set(rewrite.removed)
     found: dict[tuple[SuccessionKind, tuple[str, ...]], list[str]] = {}
     for node in removed:
         found.setdefault(_classified(own.get(node, shared), stays), []).append(node)
@@ -62,6 +82,8 @@ def made_from(rewrite: Rewrite) -> dict[str, tuple[str, ...]]:
     over what is merged into it.
     """
     removed = rewrite.removed
+    if rewrite.inferred is not None:
+        return {node: place.sources for place in rewrite.inferred.places for node in place.added}
     if rewrite.added:
         sources = tuple(dict.fromkeys([*rewrite.matched, *removed]))
         return dict.fromkeys(rewrite.added, sources)

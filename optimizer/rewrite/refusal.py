@@ -11,6 +11,7 @@ from collections.abc import Container, Mapping
 import onnx_ir as ir
 
 from optimizer.rewrite.edited_graph import EditedGraph
+from optimizer.rewrite.ordering import misplaced
 from optimizer.rewrite.waiting import in_the_way, waiting_nodes
 from optimizer.rules.replacement import NewInitializer, NewOutput, Operand, Replacement
 
@@ -30,17 +31,29 @@ def check(edited: EditedGraph, root: ir.Node, proposal: Replacement) -> None:
         raise Refused("the node is no longer in the graph")
     if any(node.graph is not graph for node in proposal.matched):
         raise Refused("the pattern crosses the border of a body graph")
+    _check_places(edited, root, graph, proposal)
+    claimed: set[ir.Value] = set()
+    for old, operand in proposal.values.items():
+        _check_type(old, operand, proposal.types)
+        _check_name(old, operand, claimed)
+
+
+def _check_places(
+    edited: EditedGraph, root: ir.Node, graph: ir.Graph, proposal: Replacement
+) -> None:
+    """What is read is computed before, whether new nodes stand at the root or where they say."""
+    if proposal.order:
+        if problem := misplaced(graph, proposal):
+            raise Refused(problem)
+        return
     for new in proposal.nodes:
         for operand in new.inputs:
             _check_order(edited, root, operand)
     waiting = dict.fromkeys(waiting_nodes(edited, root, proposal))
     if in_the_way(waiting, proposal):
         raise Refused("the replacement needs what it gives")
-    claimed: set[ir.Value] = set()
-    for old, operand in proposal.values.items():
-        _check_consumers(edited, root, (old, operand), waiting)
-        _check_type(old, operand, proposal.types)
-        _check_name(old, operand, claimed)
+    for pair in proposal.values.items():
+        _check_consumers(edited, root, pair, waiting)
 
 
 def _check_order(edited: EditedGraph, root: ir.Node, operand: Operand | None) -> None:

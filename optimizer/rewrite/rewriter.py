@@ -21,6 +21,7 @@ from optimizer.operators.layouts import LAYOUTS
 from optimizer.rewrite import edits
 from optimizer.rewrite.edited_graph import EditedGraph
 from optimizer.rewrite.edits import Edit
+from optimizer.rewrite.ordering import puts
 from optimizer.rewrite.refusal import check
 from optimizer.rewrite.vetoes import leaving_nodes
 from optimizer.rewrite.waiting import waiting_nodes
@@ -47,6 +48,7 @@ class Applied:
         added: new nodes.
         removed: nodes that are gone.
         changed: values that have new consumers, fewer consumers, or a better known type.
+        identities: ids of the new nodes.
     """
 
     edits: list[Edit] = field(default_factory=list[Edit])
@@ -54,6 +56,7 @@ class Applied:
     added: list[ir.Node] = field(default_factory=list[ir.Node])
     removed: list[ir.Node] = field(default_factory=list[ir.Node])
     changed: dict[ir.Value, None] = field(default_factory=dict[ir.Value, None])
+    identities: dict[NewNode, str] = field(default_factory=dict[NewNode, str])
 
 
 class Application:
@@ -95,7 +98,8 @@ class Application:
     def _declare(self) -> None:
         """Operator sets and functions that new nodes are of."""
         imported = self.state.model.graph.opset_imports
-        for domain in sorted({node.domain for node in self.proposal.nodes} - set(imported)):
+        known = {*imported, *self.proposal.opsets}
+        for domain in sorted({node.domain for node in self.proposal.nodes} - known):
             self._edit(edits.ImportOpset(domain, OPSET_VERSIONS[domain]))
         for domain, version in self.proposal.opsets.items():
             self._edit(edits.ImportOpset(domain, version, imported.get(domain)))
@@ -111,36 +115,61 @@ class Application:
             self.done.changed[value] = None
 
     def _insert_nodes(self) -> None:
+        for new in self.proposal.nodes:
+            self.done.identities[new] = self.edited.fresh_id(self.root)
+        if self.proposal.order:
+            self._put_in_order()
+            return
         waiting = waiting_nodes(self.edited, self.root, self.proposal)
-        identities = [self.edited.fresh_id(self.root) for _ in self.proposal.nodes]
-        self.edited.place([*identities, *map(node_id, waiting)], self.root)
-        for identity, new in zip(identities, self.proposal.nodes, strict=True):
-            inputs = tuple(
-                None if operand is None else value_id(self._resolve(operand))
-                for operand in new.inputs
-            )
-            self._edit(self._insertion(new, identity, inputs))
-            node = self.state.nodes[identity]
-            self.outputs[new] = tuple(node.outputs)
-            self.done.added.append(node)
+        places = [*self.done.identities.values(), *map(node_id, waiting)]
+        self.edited.place(places, self.root)
+        for new in self.proposal.nodes:
+            self._insert(new, self.root)
         for node in waiting:
-            self._delay(node)
+            self._move(node, self.root)
 
-    def _delay(self, node: ir.Node) -> None:
-        """Put a node right before the root, behind the new nodes."""
+    def _put_in_order(self) -> None:
+        """New nodes where the proposal says, and those that stay, too."""
+        for put in puts(self.graph, self.proposal):
+            before = self._standing(put.before)
+            if isinstance(put.item, NewNode):
+                self._insert(put.item, before)
+            else:
+                self._move(put.item, before)
+            if put.swaps:
+                self._move(before, self._standing(put.item))
+        self.edited.renumber(self.graph)
+
+    def _standing(self, item: ir.Node | NewNode) -> ir.Node:
+        if isinstance(item, NewNode):
+            return self.state.nodes[self.done.identities[item]]
+        return item
+
+    def _insert(self, new: NewNode, before: ir.Node) -> None:
+        inputs = tuple(
+            None if operand is None else value_id(self._resolve(operand)) for operand in new.inputs
+        )
+        self._edit(self._insertion(new, before, inputs))
+        node = self.state.nodes[self.done.identities[new]]
+        self.outputs[new] = tuple(node.outputs)
+        self.done.added.append(node)
+
+    def _move(self, node: ir.Node, before: ir.Node) -> None:
+        """Put a node right before another one."""
         follower = self.edited.follower(node)
         self._edit(
             edits.MoveNode(
                 graph_id(self.graph),
                 node_id(node),
-                node_id(self.root),
+                node_id(before),
                 None if follower is None else node_id(follower),
             )
         )
 
     def _insertion(
-        self, new: NewNode, identity: str, inputs: tuple[str | None, ...]
+        self, new: NewNode, before: ir.Node, inputs: tuple[str | None, ...]
     ) -> edits.InsertNode:
+        identity = self.done.identities[new]
         matched = self.proposal.matched
         alike = (n for n in matched if n.op_type == new.op_type and n.name)
         twin = new.twin or next(alike, None)
@@ -159,7 +188,7 @@ class Application:
         self.free_names.discard(name)
         return edits.InsertNode(
             graph_id(self.graph),
-            node_id(self.root),
+            node_id(before),
             identity,
             new.domain,
             new.op_type,
@@ -347,12 +376,15 @@ class Rewriter(EditedGraph):
 
         Raises:
             Refused: it would break the graph; nothing was changed.
-            Exception: the proposal makes no sense; what was changed is undone.
+            Exception: the proposal makes no sense, or is not accepted; what was changed is undone.
         """
         check(self, root, proposal)
         application = Application(self, root, proposal)
         try:
-            return application.run()
+            applied = application.run()
+            if proposal.accept is not None:
+                proposal.accept()
+            return applied
         except Exception:
             for edit in reversed(application.done.edits):
                 self.state.revert(edit)

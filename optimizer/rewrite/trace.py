@@ -22,6 +22,33 @@ def match_id(pass_id: str, rule: str, root: str, matched: Sequence[str]) -> Matc
 
 
 @dataclass(frozen=True, slots=True)
+class InferredPlace:
+    """Where a foreign tool changed the graph.
+
+    Attributes:
+        sources: ids of the nodes whose work the new ones do: those that left, or what they stand
+            beside.
+        added: ids of the new nodes; none where readers just take something else.
+    """
+
+    sources: tuple[str, ...]
+    added: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """What was inferred of a step that a foreign tool made, which tells nothing of single rewrites.
+
+    Attributes:
+        confidence: 0 to 1; how far names and structure tell which node does the work of which.
+        places: where it changed the graph.
+    """
+
+    confidence: float
+    places: tuple[InferredPlace, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Rewrite:
     """One applied match: one step.
 
@@ -38,6 +65,7 @@ class Rewrite:
         seconds: CPU time of matching and rewriting.
         depends_on: earlier steps without which this match would not exist.
         edits: the primitive changes, in order.
+        inferred: provenance of a foreign tool's step; None where the rule says it.
     """
 
     step: int
@@ -52,6 +80,7 @@ class Rewrite:
     seconds: float
     depends_on: tuple[int, ...]
     edits: tuple[Edit, ...]
+    inferred: Inferred | None = None
 
     @property
     def added(self) -> tuple[str, ...]:
@@ -102,7 +131,7 @@ class DeclinedMatch:
 
 @dataclass(frozen=True, slots=True)
 class FailedMatch:
-    """A rule that raised: what it had changed was undone, and the run went on without the rule.
+    """A rule that raised, or a foreign tool that failed or broke the model: undone, and left out.
 
     Attributes:
         pass_id: the pass.
@@ -110,7 +139,8 @@ class FailedMatch:
         root: id of the node the rule was asked about.
         matched: ids of the nodes of the pattern; empty where it failed before there was one.
         step: the step that this would have been.
-        error: type and message of what was raised, and where in the code.
+        error: type and message of what was raised, and where in the code; of a foreign tool, a
+            sentence.
     """
 
     pass_id: str

@@ -118,6 +118,9 @@ def trace_document(trace: Trace) -> tuple[Json, dict[str, bytes]]:
     if not trace.failed:  # what did not fail is the same file as ever
         del document["failed"]
     rewrites = document.pop("rewrites")
+    for rewrite in rewrites:
+        if rewrite["inferred"] is None:  # so is what no foreign tool had a hand in
+            del rewrite["inferred"]
     return {**document, "tensors": dict(sorted(described.items())), "rewrites": rewrites}, tensors
 
 

@@ -17,7 +17,7 @@ from optimizer.limits import Limits
 from optimizer.model.graph import node_id, walk_nodes
 from optimizer.model.symbolic import SymbolicValues
 from optimizer.pipeline import Pipeline
-from optimizer.registry import Pass, Rule
+from optimizer.registry import GraphPass, Pass, Rule
 from optimizer.rewrite.edited_graph import EditedGraph
 from optimizer.rewrite.refusal import Refused, check
 from optimizer.rewrite.trace import VetoedMatch, match_id
@@ -88,7 +88,9 @@ class _Asked:
             self.by_operator.setdefault(operator_of(node), []).append((place, node))
 
     def of(self, one: Pass) -> Preview:
-        """One pass."""
+        """One pass; of one over the whole graph nothing is known before it runs."""
+        if isinstance(one, GraphPass):
+            return Preview(one.id, 0, 0, whole=False)
         vetoes = Vetoes(self.pipeline.vetoed, self.edited.position)
         context, taken = self._context(), set[ir.Node]()
         places: list[str] = []

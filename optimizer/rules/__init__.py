@@ -3,22 +3,26 @@
 from optimizer.rules.context import Context, given, producer_of, transposition
 from optimizer.rules.replacement import (
     Declined,
+    Inference,
     NewInitializer,
     NewNode,
     NewOutput,
     Operand,
     Outcome,
+    Place,
     Replacement,
 )
 
 __all__ = [
     "Context",
     "Declined",
+    "Inference",
     "NewInitializer",
     "NewNode",
     "NewOutput",
     "Operand",
     "Outcome",
+    "Place",
     "Replacement",
     "given",
     "producer_of",

@@ -6,7 +6,7 @@ paper until the `Rewriter` puts them in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -79,6 +79,32 @@ Operand = ir.Value | NewOutput | NewInitializer
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a foreign tool changed a graph, as far as names and structure tell.
+
+    Attributes:
+        sources: nodes whose work the new ones do: those that left, or what they stand beside.
+        nodes: new ones; none where readers just take something else.
+    """
+
+    sources: tuple[ir.Node, ...]
+    nodes: tuple[NewNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """What was inferred of a change that gave no events.
+
+    Attributes:
+        places: each with its own nodes.
+        confidence: 0 to 1; how far they tell which node does the work of which.
+    """
+
+    places: tuple[Place, ...]
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
 class Replacement:
     """One change to the graph, as a rule proposes it.
 
@@ -100,6 +126,11 @@ class Replacement:
             not, are put behind the new nodes; without it they are a reason to refuse.
         functions: functions of the model that new nodes call; those that it has are left as they
             are.
+        order: all nodes that the graph has afterwards, as they stand then; without it new nodes
+            stand right before the root.
+        accept: asked once all is in place; what it raises takes everything back.
+        inferred: which new nodes do the work of which old ones, where a foreign tool changed many
+            places at once; without it all new ones do the work of all matched ones.
     """
 
     matched: Sequence[ir.Node]
@@ -117,6 +148,9 @@ class Replacement:
     types: Mapping[ir.Value, ir.DataType] = field(default_factory=dict[ir.Value, ir.DataType])
     functions: Sequence[ir.Function] = ()
     delays: bool = False
+    order: Sequence[ir.Node | NewNode] = ()
+    accept: Callable[[], None] | None = None
+    inferred: Inference | None = None
 
     @staticmethod
     def by(made: NewNode, reason: str, *matched: ir.Node) -> Replacement:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -16,17 +17,19 @@ from typing import Any, Literal
 import graphviz
 
 from optimizer.errors import RunError, StudioError
-from optimizer.isolation import Progress, within_worker
+from optimizer.isolation import Isolate, Progress, within_worker
 from optimizer.limits import JobLimits
 from optimizer.model.graph import Model, count_nodes
 from optimizer.model.loader import load_bytes, load_path
 from optimizer.model.writer import write
 from optimizer.pipeline import Pipeline
+from optimizer.registry import GraphPass
 from optimizer.rewrite.driver import Stop, optimize
 from optimizer.rewrite.graph_at import TraceFiles, graph_at, trace_cursor
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import save_trace
 from optimizer.source import complete
+from profiling.workers import WorkerPool
 from studio.artifacts.artifact import Artifact, File
 from studio.artifacts.code_version import code_version
 from studio.artifacts.opened import RESULT_FORM, SOURCE, TRACE, RunResult
@@ -113,9 +116,9 @@ def rewrite_model(
     """
     model = load_path(folder / SOURCE)
     nodes_before = count_nodes(model.ir.graph)
-    trace = optimize(
-        model, Pipeline.from_json(pipeline), stop=Stop(), progress=progress, isolate=within_worker
-    )
+    chosen = Pipeline.from_json(pipeline)
+    with _isolate_for(chosen) as isolate:
+        trace = optimize(model, chosen, stop=Stop(), progress=progress, isolate=isolate)
     nodes_after = count_nodes(model.ir.graph)
     progress("drawing the steps", 0.8)
     cursor = Cursor.at_end(trace)
@@ -136,6 +139,16 @@ def rewrite_model(
         lossy=trace.exactness == "lossy",
     )
     (target / RESULT).write_bytes(RESULT_FORM.dumps(result))
+
+
+@contextmanager
+def _isolate_for(pipeline: Pipeline) -> Generator[Isolate]:
+    """Where foreign tools run: other projects' optimizers not even in this worker process."""
+    if any(isinstance(planned, GraphPass) for planned in pipeline.passes):
+        with closing(WorkerPool(size=1, modules=())) as pool:
+            yield pool
+    else:
+        yield within_worker
 
 
 def write_step(files: TraceFiles, step: int, folder: Path, *, progress: Progress) -> None:

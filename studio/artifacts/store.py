@@ -25,8 +25,10 @@ from typing import TypeVar, Unpack
 from optimizer.codec import Format
 from optimizer.errors import StudioError, WorkerCrashed, quoted
 from optimizer.isolation import Following, Isolate
+from optimizer.limits import JobLimits
 from optimizer.pipeline import Pipeline
 from optimizer.verify import LOSSY, verify
+from optimizer.versions import tool_version
 from profiling.cache.atomic_folder import mark_used, obtain, remove_folder
 from profiling.cache.folder import cache_folder
 from studio.artifacts import jobs
@@ -49,6 +51,8 @@ Request = TypeVar("Request")
 Result = TypeVar("Result")
 
 
+_FOREIGN = JobLimits(seconds=1200)
+"""Of a run in which other projects' optimizers have their say, too."""
 VERIFIED = Value(Format(Verified, "passlens.verified/1", "verification"))
 
 
@@ -146,7 +150,11 @@ class Store:
             raise StudioError(optimizable.reason)
 
         def make(draft: Path) -> None:
-            self._isolate(jobs.rewrite_model, model.folder, draft, pipeline.to_json(), **following)
+            foreign = any(planned.family == "imported" for planned in pipeline.passes)
+            self._isolate(
+                jobs.rewrite_model, model.folder, draft, pipeline.to_json(),
+                limits=_FOREIGN if foreign else JobLimits(), **following,
+            )  # fmt: skip
 
         self._obtain(folder, make, following)
         return OpenedRun(
@@ -300,4 +308,7 @@ def _summary(folder: Path) -> ModelSummary:
 
 def run_key(pipeline: Pipeline) -> str:
     """The name of a run: equal pipelines, equal names."""
-    return key_of(pipeline.to_json(), code_version())
+    foreign = [
+        found for one in pipeline.passes if one.needs for found in (tool_version(one.needs),)
+    ]
+    return key_of(pipeline.to_json(), code_version(), *foreign)

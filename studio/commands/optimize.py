@@ -17,6 +17,7 @@ from optimizer.model.loader import load_path
 from optimizer.model.writer import write
 from optimizer.numbers import counted
 from optimizer.pipeline_file import write_pipeline
+from optimizer.registry import is_imported
 from optimizer.rewrite.driver import Stop, optimize
 from optimizer.rewrite.near_misses import NearMisses, near_misses
 from optimizer.rewrite.replay import Cursor
@@ -133,6 +134,11 @@ def _report(
         "declined": len(trace.declined),
         "near_misses": [_near_miss(found, trace) for found in near_misses(trace.declined)],
         "failed": [asdict(failed) for failed in trace.failed],
+        "inferred": [
+            {"step": r.step, "pass": r.pass_id, "rule": r.rule, "confidence": r.inferred.confidence}
+            for r in trace.rewrites
+            if r.inferred is not None
+        ],
         "seconds": trace.seconds,
         "stopped": trace.stopped,
         "versions": dict(trace.versions),
@@ -169,7 +175,13 @@ def _say(
         f"{plain(trace.model_name)}: {before['nodes']} -> {counted(after['nodes'], 'node')},"
         f" {counted(trace.steps, 'rewrite')}, {trace.seconds:.2f} s"
     )
+    for declined in trace.declined:
+        if is_imported(declined.pass_id):
+            say(f"Pass '{declined.pass_id}' did nothing: {declined.reason}.")
     for failed in trace.failed:
+        if is_imported(failed.pass_id):
+            say(f"Pass '{failed.pass_id}': {failed.error}")
+            continue
         place = trace.state.nodes[failed.root].name if trace.state is not None else failed.root
         say(
             f"Rule {failed.rule} of pass '{failed.pass_id}' failed at step {failed.step},"

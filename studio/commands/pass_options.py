@@ -32,6 +32,7 @@ def declare_pipeline(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pipeline", type=Path, metavar="FILE", help="of --save-pipeline or the studio, as it is"
     )
+    parser.add_argument("--passes", metavar="ID,ID", help="these alone, in this order")
     parser.add_argument("--enable", action="append", default=[], metavar="ID")
     parser.add_argument("--disable", action="append", default=[], metavar="ID")
     parser.add_argument("--option", action="append", default=[], metavar="ID.NAME=VALUE")
@@ -43,7 +44,11 @@ def pipeline_of(arguments: argparse.Namespace) -> Pipeline:
     Raises:
         StudioError: a pass or an option is unknown.
     """
-    if arguments.pipeline is not None:
+    if arguments.passes is not None:
+        if arguments.enable or arguments.disable or arguments.pipeline is not None:
+            raise StudioError("With --passes all are named; leave the other choices out.")
+        pipeline = Pipeline.listed(part for part in arguments.passes.split(",") if part)
+    elif arguments.pipeline is not None:
         pipeline = read_pipeline(arguments.pipeline)
         pipeline = pipeline.switched(enable=arguments.enable, disable=arguments.disable)
     else:

@@ -45,7 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
     for r in records:
         counts = _counts(found.get(r["id"])) if found else []
         presets = " ".join(r["presets"]) or "-"
-        rows.append([r["id"], *counts, r["family"], r["exactness"], presets, r["title"]])
+        missing = f" ({r['missing']})" if "missing" in r else ""
+        title = r["title"] + missing
+        rows.append([r["id"], *counts, r["family"], r["exactness"], presets, title])
     print(table(rows, right=frozenset({1, 2}) if found else frozenset[int]()))
     return DONE
 

@@ -27,6 +27,7 @@ def pass_record(declared: type[Pass]) -> dict[str, Any]:
         "safe": _line(text.get("When it is safe", "")),
         "numerics": _line(text.get("Numerics", "")),
         "source": _line(text.get("Source", "")),
+        **({"missing": missing} if (missing := declared.missing()) else {}),
     }
 
 

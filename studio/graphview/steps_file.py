@@ -12,6 +12,7 @@ import onnx_ir as ir
 
 from optimizer.constants import is_constant_node
 from optimizer.model.graph import node_id, walk_nodes
+from optimizer.registry import is_imported
 from optimizer.rewrite.edits import (
     DropInitializer,
     InsertNode,
@@ -24,7 +25,7 @@ from optimizer.rewrite.edits import (
 from optimizer.rewrite.graph_state import GraphState
 from optimizer.rewrite.provenance import made_from, successions
 from optimizer.rewrite.replay import Cursor
-from optimizer.rewrite.trace import DeclinedMatch, Rewrite
+from optimizer.rewrite.trace import DeclinedMatch, FailedMatch, Rewrite
 from studio.graphview.catalogue import pass_records
 from studio.graphview.groups import Groups
 from studio.graphview.records import Edge, Record, drawn, into_node, into_outputs, record
@@ -113,7 +114,7 @@ class _Steps:
                 "rule": f.rule,
                 "node": f.root,
                 "nodes": list(f.matched),
-                "reason": f"Bug of the rule {f.rule}: it raised an error and was asked no more",
+                "reason": _failed_reason(f),
                 "detail": f.error,
                 "failed": True,
             }
@@ -173,6 +174,7 @@ class _Steps:
             "us": round(rewrite.seconds * 1e6),
             "depends": list(rewrite.depends_on),
             "weights": weights or {},
+            "confidence": [] if rewrite.inferred is None else rewrite.inferred.confidence,
         }
         return {k: v for k, v in entry.items() if k in _ALWAYS or v not in ({}, [])}
 
@@ -255,6 +257,12 @@ class _Steps:
             if self.order[candidate] > low:
                 return candidate
         return None
+
+
+def _failed_reason(failed: FailedMatch) -> str:
+    if is_imported(failed.pass_id):
+        return f"Failed at {failed.rule}: its step was not taken"
+    return f"Bug of the rule {failed.rule}: it raised an error and was asked no more"
 
 
 def _attribute_changes(rewrite: Rewrite) -> list[str]:

@@ -52,6 +52,7 @@
  * @property {string} [safe]
  * @property {string} [numerics]
  * @property {string} [source]
+ * @property {string} [missing] why it cannot run here, and what to do
  */
 
 /**
@@ -78,6 +79,7 @@
  * @property {number} [us]
  * @property {number[]} [depends]
  * @property {WeightsRecord} [weights] where only weights go
+ * @property {number} [confidence] 0 to 1: which node does the work of which was inferred
  * @property {number} [own] its number in its own trace, where `n` is another
  */
 

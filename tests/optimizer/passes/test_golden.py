@@ -54,7 +54,7 @@ def test_a_second_run_of_a_pass_finds_nothing_more(case: golden.Case) -> None:
     assert [r.rule for r in again.trace.rewrites] == []
 
 
-@pytest.mark.parametrize("declared", PASSES, ids=_pass_id)
+@pytest.mark.parametrize("declared", [p for p in PASSES if not p.missing()], ids=_pass_id)
 def test_a_pass_has_a_case_that_fires_and_one_that_does_not(declared: type[Pass]) -> None:
     fired = _fired(declared.id)
     assert True in fired, "no golden case fires"

@@ -102,9 +102,10 @@ export function exactnessKey(passes) {
 }
 
 /** @param {PassRecord} p @param {string} exactness */
-export const about = ({ title, summary, before = "", after = "" }, exactness) => [
+export const about = ({ title, summary, before = "", after = "", missing }, exactness) => [
   h("b", title),
   summary && h("div", summary),
   (before || after) && h("div.pl-beforeafter", h("code", before), h("span", "→"), h("code", after)),
   h("div.pl-dim", exactness),
+  missing && h("div.pl-dim", missing),
 ];

@@ -177,9 +177,10 @@ export class Passes {
     const focus = { "data-pass": p.id, "data-focus": `p:${p.id}` };
     const box = h("input", { type: "checkbox", ...focus, onchange: toggle });
     box.checked = on;
-    const label = h("label", box, h("span.pl-name", p.title));
+    box.disabled = Boolean(p.missing) && !on;
+    const label = h("label", { title: p.missing ?? null }, box, h("span.pl-name", p.title));
     const row = h(
-      `li.pl-pass${on ? "" : ".pl-off"}${p.fired ? "" : ".pl-idle"}`,
+      `li.pl-pass${on ? "" : ".pl-off"}${p.fired ? "" : ".pl-idle"}${p.missing ? ".pl-missing" : ""}`,
       label,
       h("span.pl-dot", { title: "owns the current step" }),
       exactnessSign(p.exactness),

@@ -63,6 +63,7 @@ export class Card {
         ["When it is safe", pass?.safe],
         ["Numerics", pass?.numerics],
       ].map(([title, text]) => text && h("div", h("h3", title), h("p", text))),
+      inferredLine(step),
       links.length > 0 && h("p.pl-dim", "Builds on ", links),
       !side && this.#building(s, step),
       this.#buttons(s, step),
@@ -97,7 +98,8 @@ export class Card {
   /** @param {Session} s */
   #overview(s) {
     const passes = new Set(s.steps.map((x) => x.pass)).size;
-    const failed = s.trace?.passes.reduce((n, p) => n + (p.failed ?? 0), 0) ?? 0;
+    const failed = failures(s, false);
+    const foreign = failures(s, true);
     return [
       h(
         "p.pl-dim",
@@ -108,6 +110,11 @@ export class Card {
         h(
           "p.pl-failed",
           `${counted(failed, "rule")} failed and had no further say: a bug, told in the list of passes.`,
+        ),
+      foreign > 0 &&
+        h(
+          "p.pl-failed",
+          `${counted(foreign, "step")} of imported passes failed and left no trace in the model: told in the list of passes.`,
         ),
       h(
         "p.pl-lead",
@@ -158,6 +165,20 @@ function facts({ delta = {}, weights }) {
   if (nodes !== undefined && !weights) list.unshift([signed(nodes, ""), noun(nodes, "node")]);
   return list;
 }
+
+/** What went wrong, in rules of ours or in other projects' optimizers. @param {Session} s @param {boolean} foreign */
+const failures = (s, foreign) =>
+  (s.trace?.passes ?? [])
+    .filter((p) => (p.family === "imported") === foreign)
+    .reduce((n, p) => n + (p.failed ?? 0), 0);
+
+/** That provenance is a guess, and how good it is. @param {StepRecord} step */
+const inferredLine = ({ confidence }) =>
+  confidence !== undefined &&
+  h(
+    "p.pl-dim",
+    `Provenance inferred from names and structure, confidence ${Math.round(100 * confidence)} %: the tool tells nothing of single rewrites.`,
+  );
 
 /** Before and after all steps. @param {NonNullable<StepsJson["totals"]>} t */
 function totals(t) {

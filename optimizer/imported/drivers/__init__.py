@@ -1,0 +1,5 @@
+"""How each tool is asked, in a worker. A module has two functions and imports its tool in them.
+
+`stages(model, options)` says what would act, in order: each becomes a step of its own.
+`run(model, stage, options)` is the model, as bytes, after one of them.
+"""

@@ -1,0 +1,1 @@
+"""Other projects' optimizers, run in worker processes."""
