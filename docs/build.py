@@ -1,9 +1,9 @@
 """Writes the documentation that comes from the code: `python -m docs.build [--check]`.
 
-`docs/passes/` has a page a pass, made of its docstring, and an index; `docs/options.md` is made of
-the fields of `RunConfig`, `docs/planners.md` of the planners' docstrings, `docs/pictures.md` of
-`docs/pictures.py`, the table of rooms in `docs/design.md` of `docs/rooms.py`, the viewer's list of
-overlays of the files beside it.
+`docs/passes/` has a page a pass, made of its docstring and its patterns, and an index;
+`docs/options.md` is made of the fields of `RunConfig`, `docs/planners.md` of the planners'
+docstrings, `docs/pictures.md` of `docs/pictures.py`, the table of rooms in `docs/design.md` of
+`docs/rooms.py`, the viewer's list of overlays of the files beside it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from docs.options import options_page
 from docs.overlays import OVERLAYS, overlays_module
+from docs.patterns import spellings_of
 from docs.pictures import pictures_page
 from docs.planners import planners_page
 from docs.rooms import with_rooms
@@ -75,6 +76,7 @@ def _page(declared: type[Pass]) -> str:
         body = sections.get(heading, "")
         is_picture = heading in ("Before", "After")
         lines += [f"## {heading}", f"```\n{body}\n```" if is_picture else body]
+        lines += spellings_of(declared) if heading == "After" else []
     return "\n\n".join(lines) + "\n"
 
 

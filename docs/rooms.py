@@ -47,7 +47,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("layout_assignment", "legalisation"),
         ("declarations", "graph_cost", "pipeline_file", "rewrite"),
         ("passes", "pipeline"),
-        ("fusion", "imported", "layout", "memory", "precision"),
+        ("fusion", "imported", "layout", "memory", "patterns", "precision"),
         ("cost", "folding", "hardware", "registry"),
         ("rules", "runtime", "source", "verify"),
         ("model", "polyhedral"),

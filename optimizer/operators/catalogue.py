@@ -41,6 +41,11 @@ CATALOGUE: Mapping[tuple[str, str], Operator] = {
 UNARY = frozenset(name for (domain, name), op in CATALOGUE.items() if op.unary and not domain)
 """Operators of ONNX that work on one tensor, element by element, whatever its shape."""
 
+COMMUTATIVE = frozenset(
+    name for (domain, name), op in CATALOGUE.items() if op.commutes and not domain
+)
+"""Operators of ONNX whose two inputs may be swapped, to the bit."""
+
 RESHAPING = frozenset(
     name
     for (_, name), op in CATALOGUE.items()

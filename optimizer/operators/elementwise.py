@@ -145,15 +145,15 @@ OPERATORS = (
     _GELU.named("Gelu", loops=loops.mapped(formulas.gelu), flops=flops.fixed(5)),
     _GELU.named("QuickGelu", loops=loops.with_attributes(act.quick_gelu), flops=flops.fixed(3)),
     _BINARY.named(
-        "Add", contents=combining(arithmetic.added), kernel=pairs(np.add), integer="computes",
-        loops=loops.function("add"),
+        "Add", commutes=True, contents=combining(arithmetic.added), kernel=pairs(np.add),
+        integer="computes", loops=loops.function("add"),
     ),
     _BINARY.named(
         "Sub", contents=combining(arithmetic.subtracted), kernel=pairs(np.subtract),
         loops=loops.function("sub"),
     ),
     _BINARY.named(
-        "Mul", contents=combining(arithmetic.multiplied), kernel=pairs(np.multiply),
+        "Mul", commutes=True, contents=combining(arithmetic.multiplied), kernel=pairs(np.multiply),
         loops=loops.function("mul"),
         integer="computes",
     ),
@@ -166,19 +166,20 @@ OPERATORS = (
         loops=loops.power,
     ),
     _BINARY.named(
-        "And", contents=combining(arithmetic.multiplied), kernel=pairs(np.logical_and),
+        "And", commutes=True, contents=combining(arithmetic.multiplied),
+        kernel=pairs(np.logical_and),
         loops=loops.function("and"),
     ),
     _BINARY.named(
-        "Or", contents=combining(arithmetic.maximum), kernel=pairs(np.logical_or),
+        "Or", commutes=True, contents=combining(arithmetic.maximum), kernel=pairs(np.logical_or),
         loops=loops.function("or"),
     ),
-    _BINARY.named("Xor", loops=loops.function("xor"), kernel=pairs(np.logical_xor)),
+    _BINARY.named("Xor", commutes=True, loops=loops.function("xor"), kernel=pairs(np.logical_xor)),
     _BINARY.named("PRelu", loops=loops.prelu, types=like_first, category="act", kernel=reference),
     _VARIADIC.named("BitShift", kernel=reference),
-    _VARIADIC.named("BitwiseAnd", kernel=pairs(np.bitwise_and)),
-    _VARIADIC.named("BitwiseOr", kernel=pairs(np.bitwise_or)),
-    _VARIADIC.named("BitwiseXor", kernel=pairs(np.bitwise_xor)),
+    _VARIADIC.named("BitwiseAnd", commutes=True, kernel=pairs(np.bitwise_and)),
+    _VARIADIC.named("BitwiseOr", commutes=True, kernel=pairs(np.bitwise_or)),
+    _VARIADIC.named("BitwiseXor", commutes=True, kernel=pairs(np.bitwise_xor)),
     _VARIADIC.named(
         "Mod", contents=combining(arithmetic.modulo), kernel=kernels.modulo,
         loops=loops.with_attributes(loops.modulo, floats=False),
@@ -199,7 +200,7 @@ OPERATORS = (
     ),
     _VARIADIC.named("Mean", loops=loops.mapped(loops.mean), flops=flops.variadic),
     _COMPARISON.named(
-        "Equal", contents=combining(arithmetic.equal), kernel=pairs(np.equal),
+        "Equal", commutes=True, contents=combining(arithmetic.equal), kernel=pairs(np.equal),
         loops=loops.function("eq"),
     ),
     _COMPARISON.named(

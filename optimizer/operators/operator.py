@@ -88,6 +88,7 @@ class Operator:
         random: whether two runs on the same inputs may differ, whatever those are.
         result: see `Result`.
         overwrites: see `Overwrites`.
+        commutes: whether its two inputs may be swapped, to the bit.
         unary: whether it works on one tensor, element by element, whatever its shape.
         picks: whether it reads no more than it writes.
         carries: whether its outputs hold numbers of its data input, unchanged.
@@ -115,6 +116,7 @@ class Operator:
     random: bool = False
     result: Result = "new"
     overwrites: Overwrites = "nothing"
+    commutes: bool = False
     unary: bool = False
     picks: bool = False
     carries: bool = False

@@ -3,117 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
 
-import onnx_ir as ir
-
-from optimizer.passes.block.polynomials import ARITHMETIC, Formula, Polynomial, agrees
-from optimizer.passes.wording import escaping
-from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, Declined, NewNode, Outcome, Replacement
-
-REACH = 8
-_DEPTH = 4
-_MOST_CANDIDATES = 6
-
-_X, _T = (1, 0), (0, 1)
-_WHOLE: Polynomial = {(1, 0): 0.5, (1, 1): 0.5}
-_ERF_ARGUMENT: Polynomial = {(1, 0): math.sqrt(0.5)}
-_TANH_ARGUMENT: Polynomial = {
-    (1, 0): math.sqrt(2.0 / math.pi),
-    (3, 0): math.sqrt(2.0 / math.pi) * 0.044715,
-}
-
-_TOLERANCES = {
-    ir.DataType.FLOAT: 2e-5,
-    ir.DataType.FLOAT16: 1e-3,
-    ir.DataType.BFLOAT16: 8e-3,
-}
-"""How far constants may be off: they were rounded to the element type, or typed by hand."""
-
-
-@dataclass(frozen=True, slots=True)
-class Gelu:
-    """A GELU that ends at some node.
-
-    Attributes:
-        source: its argument.
-        form: `erf` is exact, `tanh` the approximation.
-        nodes: all its nodes.
-    """
-
-    source: ir.Value
-    form: Literal["erf", "tanh"]
-    nodes: tuple[ir.Node, ...]
-
-
-def find_gelu(root: ir.Node, operator: str, context: Context) -> Gelu | Declined | None:
-    """The GELU whose last node is `root` and whose curve comes from `operator`, Erf or Tanh."""
-    output = root.outputs[0]
-    tolerance = None if output.dtype is None else _TOLERANCES.get(output.dtype)
-    curve = _upstream(root, operator)
-    if tolerance is None or curve is None:
-        return None
-    wanted = _ERF_ARGUMENT if operator == "Erf" else _TANH_ARGUMENT
-    for source in _sources(curve, context):
-        argument = Formula({source: _X}, context)
-        if not agrees(argument.of(curve.inputs[0]), wanted, tolerance):
-            continue
-        whole = Formula({source: _X, curve.outputs[0]: _T}, context)
-        if not agrees(whole.of(output), _WHOLE, tolerance):
-            return None
-        if context.symbolic.shape(source) != context.symbolic.shape(output):
-            return None
-        nodes = tuple(dict.fromkeys([*argument.nodes, curve, *whole.nodes]))
-        form = "erf" if operator == "Erf" else "tanh"
-        return escaping(nodes, root) or Gelu(source, form, nodes)
-    return None
-
-
-def _upstream(root: ir.Node, operator: str) -> ir.Node | None:
-    """The nearest node of this operator above, through arithmetic alone."""
-    front = [root]
-    for _ in range(_DEPTH):
-        following: list[ir.Node] = []
-        for node in front:
-            for value in node.inputs:
-                above = None if value is None else value.producer()
-                if above is None or above.domain:
-                    continue
-                if above.op_type == operator:
-                    return above
-                if above.op_type in ARITHMETIC:
-                    following.append(above)
-        front = following[:_MOST_CANDIDATES]
-    return None
-
-
-def _sources(curve: ir.Node, context: Context) -> Iterator[ir.Value]:
-    """Values above the curve that may be its argument: those that something else reads too."""
-    seen: set[ir.Value] = set()
-    front = [curve.inputs[0]]
-    for _ in range(_DEPTH + 1):
-        following: list[ir.Value | None] = []
-        for value in front:
-            producer = None if value is None else value.producer()
-            if producer is None or producer.domain or producer.op_type not in ARITHMETIC:
-                continue
-            for operand in producer.inputs:
-                if operand is None or operand in seen or context.is_constant(operand):
-                    continue
-                seen.add(operand)
-                following.append(operand)
-                if len(operand.uses()) > 1:
-                    yield operand
-        front = following[:_MOST_CANDIDATES]
-
+from optimizer.passes.block.conditions import of_float_type, older, same_shape
+from optimizer.patterns import Formula, Found, Number, Pattern, Term, Value, matches, node
+from optimizer.registry import Pass, register
+from optimizer.rules import Context, NewNode, Outcome
 
 OPSET = 20
+"""The first operator set with Gelu."""
+
 OLDER = "For an older opset fuse-gelu-runtime makes ONNX Runtime's own Gelu (preset runtime)."
 """What a user can do without raising the opset."""
-"""The first operator set with Gelu."""
+
+X = Value("x")
+
+
+def _gelu(curve: str, argument: Term) -> Pattern:
+    """Half of x · (1 + curve(argument))."""
+    whole = X * (1 + node(curve, argument, core=True)) * 0.5
+    return Pattern("Gelu", Formula(whole), (of_float_type(), same_shape("x")), ends=("Div", "Mul"))
+
+
+ERF = _gelu("Erf", Formula(X * Number(math.sqrt(0.5), "1/√2")))
+"""The exact form."""
+
+TANH = _gelu(
+    "Tanh", Formula((X + X**3 * Number(0.044715)) * Number(math.sqrt(2 / math.pi), "√(2/π)"))
+)
+"""The approximation."""
 
 
 @register
@@ -141,27 +58,22 @@ class RecognizeGelu(Pass):
     exactness = "reassociates"
     order = 80
 
-    @rule("Mul", "Div", name="ErfGelu", reach=REACH)
-    def exact(self, node: ir.Node, context: Context) -> Outcome:
+    @matches(ERF, name="ErfGelu")
+    def exact(self, found: Found, context: Context) -> Outcome:
         """The exact form."""
-        return _recognized(node, find_gelu(node, "Erf", context), context)
+        return _recognized(found, context)
 
-    @rule("Mul", "Div", name="TanhGelu", reach=REACH)
-    def approximate(self, node: ir.Node, context: Context) -> Outcome:
+    @matches(TANH, name="TanhGelu")
+    def approximate(self, found: Found, context: Context) -> Outcome:
         """The approximation."""
-        return _recognized(node, find_gelu(node, "Tanh", context), context)
+        return _recognized(found, context, approximate="tanh")
 
 
-def _recognized(root: ir.Node, found: Gelu | Declined | None, context: Context) -> Outcome:
-    if not isinstance(found, Gelu):
-        return found
-    if context.opset() < OPSET:
-        reason = f"Gelu needs opset {OPSET}, the model has opset {context.opset()}"
-        return Declined(reason, found.nodes, OLDER)
-    attributes = {"approximate": "tanh"} if found.form == "tanh" else {}
-    made = NewNode("Gelu", [found.source], attributes)
+def _recognized(found: Found, context: Context, **attributes: str) -> Outcome:
+    made = NewNode("Gelu", [found.values["x"]], attributes)
     reason = f"These {len(found.nodes)} nodes compute GELU."
-    return Replacement(found.nodes, {root.outputs[0]: made.output()}, reason, [made])
+    problem = older(found, "Gelu", OPSET, context, unlock=OLDER)
+    return problem or found.replaced_by(made, reason)
 
 
 @register
@@ -189,21 +101,18 @@ class FuseGeluRuntime(Pass):
     presets = ("runtime", "generated")
     order = 81
 
-    @rule("Mul", "Div", name="RuntimeErfGelu", reach=REACH)
-    def exact(self, node: ir.Node, context: Context) -> Outcome:
+    @matches(ERF, name="RuntimeErfGelu")
+    def exact(self, found: Found, context: Context) -> Outcome:
         """The exact form."""
-        return _fused(node, find_gelu(node, "Erf", context))
+        return _fused(found, "Gelu")
 
-    @rule("Mul", "Div", name="RuntimeTanhGelu", reach=REACH)
-    def approximate(self, node: ir.Node, context: Context) -> Outcome:
+    @matches(TANH, name="RuntimeTanhGelu")
+    def approximate(self, found: Found, context: Context) -> Outcome:
         """The approximation."""
-        return _fused(node, find_gelu(node, "Tanh", context))
+        return _fused(found, "FastGelu")
 
 
-def _fused(root: ir.Node, found: Gelu | Declined | None) -> Outcome:
-    if not isinstance(found, Gelu):
-        return found
-    operator = "Gelu" if found.form == "erf" else "FastGelu"
-    made = NewNode(operator, [found.source], domain="com.microsoft")
+def _fused(found: Found, operator: str) -> Outcome:
+    made = NewNode(operator, [found.values["x"]], domain="com.microsoft")
     reason = f"These {len(found.nodes)} nodes compute GELU, which ONNX Runtime has as {operator}."
-    return Replacement(found.nodes, {root.outputs[0]: made.output()}, reason, [made])
+    return found.replaced_by(made, reason)

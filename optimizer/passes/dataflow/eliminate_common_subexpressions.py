@@ -9,6 +9,7 @@ import onnx_ir as ir
 
 from optimizer.constants import fingerprint, is_constant_node, same_content
 from optimizer.model.graph import is_used, value_id
+from optimizer.operators.catalogue import COMMUTATIVE
 from optimizer.passes.wording import described
 from optimizer.registry import ANY, Pass, register, rule
 from optimizer.rules import Context, Declined, Outcome, Replacement
@@ -19,9 +20,6 @@ DOMAINS = frozenset({"", "ai.onnx", "ai.onnx.ml"})
 SMALL_FAN = 32
 """Consumers of a value up to which they are simply compared with each other."""
 
-_COMMUTATIVE = frozenset(
-    {"Add", "And", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Equal", "Mul", "Or", "Xor"}
-)
 # Swapped operands change nothing for integers; for floats the sign of zero may differ.
 _COMMUTATIVE_INTEGERS = frozenset({"Max", "Min"})
 
@@ -157,7 +155,7 @@ def _operand(value: ir.Value | None, context: Context) -> tuple[object, ...]:
 def _commutes(node: ir.Node) -> bool:
     if node.domain:
         return False
-    if node.op_type in _COMMUTATIVE:
+    if node.op_type in COMMUTATIVE:
         return True
     dtype = node.outputs[0].dtype
     return node.op_type in _COMMUTATIVE_INTEGERS and dtype is not None and dtype.is_integer()

@@ -1,0 +1,77 @@
+"""How passes speak of nodes and values, and why a value may not be fused away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import onnx_ir as ir
+
+from optimizer.errors import quoted
+from optimizer.model.graph import node_id
+from optimizer.rules.context import Context
+from optimizer.rules.replacement import Declined
+
+
+def described(node: ir.Node) -> str:
+    """A node for people: its operator and its name, or its id where it has none."""
+    return f"{node.op_type} {quoted(node.name or node_id(node))}"
+
+
+def shared(value: ir.Value, consumer: ir.Node) -> Declined | None:
+    """Why `value` would still be needed if `consumer` no longer read it; None when it would not.
+
+    The value has a producer.
+    """
+    producer = value.producer()
+    assert producer is not None
+    if value.is_graph_output():
+        return Declined(f"{producer.op_type} output is a graph output", (producer,))
+    others = [use.node for use in value.uses() if use.node is not consumer]
+    if others:
+        reason = f"{producer.op_type} output has a second consumer: {described(others[0])}"
+        return Declined(reason, (producer, others[0]))
+    if len(value.uses()) > 1:
+        return Declined(
+            f"{consumer.op_type} reads the {producer.op_type} output twice", (producer,)
+        )
+    return None
+
+
+def variable(value: ir.Value | None, role: str, context: Context) -> str | None:
+    """Why a value is not known beforehand; None when it is a constant.
+
+    Args:
+        value: an input of some node.
+        role: what that node calls it: "weight".
+        context: of the rule that asks.
+    """
+    if value is None or context.array(value) is not None:
+        return None
+    if value.is_graph_input():
+        default = ", its default may be overridden" if value.is_initializer() else ""
+        return f"The {role} {quoted(value.name or '')} is a graph input{default}"
+    producer = value.producer()
+    if producer is None:
+        return f"The {role} {quoted(value.name or '')} is not known beforehand"
+    return f"The {role} is computed by {described(producer)}"
+
+
+def escaping(nodes: Sequence[ir.Node], root: ir.Node) -> Declined | None:
+    """Why some value inside a pattern would still be needed once its nodes are gone.
+
+    Args:
+        nodes: the pattern.
+        root: its last node, whose outputs are replaced.
+    """
+    inside = set(nodes)
+    for node in nodes:
+        if node is root:
+            continue
+        for value in node.outputs:
+            if value.is_graph_output():
+                return Declined(f"{node.op_type} output is a graph output", (node,))
+            other = next((use.node for use in value.uses() if use.node not in inside), None)
+            if other is not None:
+                reason = f"{node.op_type} output has another consumer: {described(other)}"
+                return Declined(reason, (node, other))
+    return None
