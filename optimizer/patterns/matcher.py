@@ -16,7 +16,7 @@ import onnx_ir as ir
 
 from optimizer.patterns import formulas
 from optimizer.patterns.found import MOST_WEIGHT, OPERATOR, Found, Miss, spoken
-from optimizer.patterns.pattern import has_core, heads
+from optimizer.patterns.pattern import has_core, heads, needed
 from optimizer.patterns.polynomials import rounding
 from optimizer.patterns.terms import Condition, Either, Formula, Node, Number, Term, Value
 from optimizer.rules import Context
@@ -108,6 +108,8 @@ class Matcher:
             return _miss(found, needs, f"it reads {spoken(value)}", reader, weight=OPERATOR)
         if (term, producer) in found.seen:
             return True
+        if not _has_core_above(term, producer):
+            return False
         found.seen.add((term, producer))
         found.nodes[producer] = None
         if term.name and found.named.setdefault(term.name, producer) is not producer:
@@ -151,6 +153,13 @@ class Matcher:
     ) -> bool:
         pairs = zip(term.inputs, values, strict=True)
         return all(self.look(each, value, found, node) for each, value in pairs)
+
+
+def _has_core_above(term: Node, node: ir.Node) -> bool:
+    """Whether the operands of a node may hold what the core of a pattern needs, at first sight."""
+    above = [value.producer() for value in node.inputs if value is not None]
+    operators = {operator_of(each) for each in above if each is not None}
+    return all(not operators.isdisjoint(wanted) for wanted in needed(term))
 
 
 def _best(ways: Sequence[Callable[[Found], bool]], found: Found) -> bool:

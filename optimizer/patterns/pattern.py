@@ -71,6 +71,13 @@ def has_core(term: Term) -> bool:
 
 
 @cache
+def needed(term: Node) -> tuple[frozenset[str], ...]:
+    """Operators of which one must make some operand, for the core to be there."""
+    known = [heads(each) for each in term.inputs if has_core(each)]
+    return tuple(each for each in known if each is not None)
+
+
+@cache
 def parts(term: Term) -> tuple[Term, ...]:
     """A term and all that is in it, once each."""
     match term:
