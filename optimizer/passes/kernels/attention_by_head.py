@@ -16,6 +16,8 @@ from optimizer.registry import Pass, register
 from optimizer.rules import Operand, Replacement, producer_of
 
 _BROADCASTS = 7
+_PARTS = 3
+"""Of a cache, one for the scores of a head: 16 MiB of 32 were no faster alone, 9 were."""
 _ROWS_FIRST, _KEYS_LAST, _TURNED = [0, 2, 1, 3], [0, 2, 3, 1], [0, 1, 3, 2]
 
 
@@ -37,7 +39,7 @@ class ComputeAttentionByHead(Pass):
         Query, key and value are of rank 4, heads second and as many in each, with Softmax over
         the last axis; the scale is one number; a mask has one head or all; every size is known.
         It is done where the scores of all heads take more than `cache_bytes`, and those of one
-        head, with what Softmax makes of them, no more.
+        head at most a third of it: what Softmax makes of them has to fit beside, and the rest.
     Numerics:
         The same sums of the same products; a runtime may add them in another order.
     Source:
@@ -67,8 +69,8 @@ class ComputeAttentionByHead(Pass):
         if size <= self.cache_bytes:
             raise NotHere(f"the scores of all heads fit into a cache: {bytes_text(size)}")
         one = size // heads
-        if 2 * one > self.cache_bytes:
-            raise NotHere(f"the scores of one head do not fit into a cache: {bytes_text(one)}")
+        if _PARTS * one > self.cache_bytes:
+            raise NotHere(f"the scores of one head fill a cache: {bytes_text(one)}")
         apart = _Apart(site, heads)
         queries, keys, values = map(apart.heads, inputs)
         products = apart.products(queries, keys, values, apart.mask(found.mask))
