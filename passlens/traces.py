@@ -30,9 +30,9 @@ class Trace(Rewrites):
         """What the passes said of a node: its looks in order, and what became of it.
 
         >>> from passlens import open_model
-        >>> told = optimize(open_model("tour")).why("n0")
-        >>> {look.verdict for look in told.looks} >= {"no match"}
-        True
+        >>> told = optimize(open_model("tour")).why("n2")
+        >>> [(look.pass_id, look.verdict, look.step) for look in told.looks], told.fate.kind
+        ([('eliminate-dropout', 'fired', 1)], 'bypassed')
 
         Args:
             node: its name, the name of an output, or its id.

@@ -28,7 +28,7 @@ def test_passes_say_how_often_they_would_fire_and_a_pipeline_goes_to_a_file_and_
     expect(first).to_have_text("1×")
     first.click()
     page.wait_for_function("__passlens.marked === 1")
-    page.get_by_role("button", name="Select the next place").click()
+    page.get_by_role("button", name="Next ▸: Select the next place").click()
     page.wait_for_function("__passlens.selected !== null")
     expect(page.locator(".pl-looked h3")).to_contain_text("looked at this node")
     page.get_by_role("button", name="Last step").click()

@@ -87,6 +87,11 @@ export class DeclinedList {
     this.#mark();
   }
 
+  /** Other places are marked now. */
+  unmark() {
+    this.shown = null;
+  }
+
   #mark() {
     const { shown } = this;
     const places = shown ? (this.#groups(shown.pass).get(shown.reason) ?? []) : [];

@@ -23,7 +23,7 @@ export class Passes {
     /** @type {Set<string>} families folded away */ this.folded = new Set();
     this.firstFold = true;
     const redraw = () => this.render();
-    this.whatIf = new WhatIf(context, redraw);
+    this.whatIf = new WhatIf(context, redraw, () => this.declined.unmark());
     this.declined = new DeclinedList(context, this.el, redraw, () => this.whatIf.unmark());
     /** @type {Map<string, boolean>} asked for, not yet answered */ this.pending = new Map();
     /** @type {Map<string, HTMLElement>} */ this.rows = new Map();

@@ -30,8 +30,8 @@ export function placeWalk({ state, actions }, ids, name, redraw) {
   };
   return h(
     "div.pl-walk",
-    step("Select the place before", "◂", -1),
+    step("Select the place before", "◂ Previous", -1),
     h("span.pl-num", at < 0 ? counted(ids.length, "place") : `${at + 1} of ${ids.length}`),
-    step("Select the next place", "▸", 1),
+    step("Select the next place", "Next ▸", 1),
   );
 }

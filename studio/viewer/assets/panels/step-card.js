@@ -75,11 +75,17 @@ export class Card {
   /** What a veto may take away with it, said before it is done. @param {Session} s @param {StepRecord} step */
   #building(s, step) {
     const later = dependants(s.steps, step.n);
-    if (!later.length) return h("p.pl-dim", "No later step builds on it.");
+    if (!later.length) return h("p.pl-dim.pl-cost", "No later step builds on it.");
     const links = later.slice(0, BUILDING).flatMap((n) => [stepLink(this.context, n), " "]);
     const more = later.length - BUILDING;
     const words = `${counted(later.length, "later step")} ${later.length > 1 ? "build" : "builds"} on it: `;
-    return h("p.pl-dim", words, links, more > 0 && `and ${more} more. `, "A veto may cost them.");
+    return h(
+      "p.pl-dim.pl-cost",
+      words,
+      links,
+      more > 0 && `and ${more} more. `,
+      "A veto may cost them.",
+    );
   }
 
   /** @param {Session} s @param {StepRecord} step */

@@ -11,8 +11,13 @@ import { placeWalk } from "./place-walk.js";
 /** @typedef {import("../types.js").PreviewRecord} PreviewRecord */
 
 export class WhatIf {
-  /** @param {Context} context @param {() => void} redraw */
-  constructor(context, redraw) {
+  /**
+   * @param {Context} context
+   * @param {() => void} redraw
+   * @param {() => void} taken tells others that their marks are gone
+   */
+  constructor(context, redraw, taken) {
+    this.taken = taken;
     this.context = context;
     this.state = context.state;
     this.actions = context.actions;
@@ -52,7 +57,7 @@ export class WhatIf {
     if (this.toldAt !== step) return `Asking every pass about step ${step}.`;
     const firing = [...this.told.values()].filter((p) => p.matches);
     const all = firing.reduce((sum, p) => sum + p.matches, 0);
-    const where = step ? `At step ${step}` : "In the source";
+    const where = step ? `At step ${step},` : "In the source,";
     return firing.length
       ? `${where} ${counted(firing.length, "pass", "passes")} would fire, at ${counted(all, "place")}.`
       : `${where} no pass would fire.`;
@@ -104,6 +109,7 @@ export class WhatIf {
     const places = this.told.get(pass)?.places ?? [];
     this.marked = shut ? "" : pass;
     this.actions.endVeto();
+    this.taken();
     this.actions.mark(shut ? null : "matched", shut ? [] : places);
     if (!shut) this.actions.say(`${counted(places.length, "place")} marked in the graph.`);
     this.redraw();
