@@ -180,7 +180,7 @@ def test_a_listener_hears_of_the_race_while_it_runs(shared_pool: WorkerPool) -> 
     race = measure(
         [Variant("a", scaled(1)), Variant("b", scaled(1))],
         pool=shared_pool,
-        plan=RacePlan(runs=24, seconds=4, precision=0.0001),
+        plan=RacePlan(runs=24, seconds=2, precision=0.0001),
         progress=lambda _, fraction: fractions.append(fraction),
         observe=seen.append,
     )

@@ -25,6 +25,7 @@ from profiling.schedules.isl import proposed_by_isl
 from profiling.schedules.running import random_inputs, realized
 from profiling.workers import WorkerPool
 from studio.commands.kernels import planned_kernels
+from tests.lanes import slow_but
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("halide") is None, reason="needs Halide")
 Scheduler = Autoscheduler | Literal["isl"]
@@ -58,7 +59,7 @@ def made(name: Scheduler, algorithm: Algorithm, pool: WorkerPool) -> Schedule | 
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("name", slow_but(["Mullapudi2016", "isl"], QUICK))
 def test_a_region_is_scheduled_and_computes_the_same(
     regions: Mapping[str, Algorithm], name: Scheduler, shared_pool: WorkerPool
 ) -> None:

@@ -122,7 +122,7 @@ def test_a_sweep_is_a_table_with_a_row_for_each_size(
     assert "load" in err
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_a_size_at_which_nothing_runs_fails_and_the_others_are_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

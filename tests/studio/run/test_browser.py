@@ -78,6 +78,7 @@ def slow_model(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_killed_worker_leaves_the_others_their_results(page: Page, studio: RunningStudio) -> None:
     page.goto(f"{studio.url}/run?model=tour&race=source%2C30%2Clast&seconds=8&as=bare")
     press(page, "Race")
@@ -90,6 +91,7 @@ def test_a_killed_worker_leaves_the_others_their_results(page: Page, studio: Run
     wait(page, "window.__passlens.step > 50")
 
 
+@pytest.mark.slow
 def test_a_sweep_draws_latency_and_throughput(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/run?model=tour&race=source%2C22&seconds=2&as=bare")
     page.get_by_text("Several sizes").click(timeout=PATIENCE_MS)
