@@ -1,4 +1,4 @@
-# make run | test | check | slow | docs | bench
+# make run | test | check | slow | coverage | docs | bench
 #
 # Each target sets up what it needs by itself: a virtual environment in .venv, for the checks
 # TypeScript and Biome, and for the tests a Chromium, axe-core and a PostgreSQL. Nothing but
@@ -6,7 +6,7 @@
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: run test check slow docs bench setup browser postgresql lint types viewer
+.PHONY: run test check slow coverage docs bench setup browser postgresql lint types viewer
 
 # From 1.29 on, ONNX Runtime reports usage to its maker.
 export ORT_DISABLE_TELEMETRY := 1
@@ -37,9 +37,8 @@ run: $(LIBRARY)
 
 test: browser postgresql lint
 	@echo "test: all tests but the slow ones; those that believe what they measure come last, alone"
-	@CHROMIUM="$$(sh .ci/chromium)" $(BIN)/python -m slipcover --source $(COVERED) --out $(COVERAGE) -m pytest $(PARALLEL) -m "not slow and not alone"
+	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) $(PARALLEL) -m "not slow and not alone"
 	@$(PYTEST) -m "alone and not slow"
-	@$(BIN)/python .ci/coverage.py $(COVERAGE)
 
 check: lint
 	@echo "check: fast tests, without a browser, whole networks and real measurements"
@@ -55,6 +54,11 @@ slow: browser postgresql
 	@echo "slow: the tests of TVM, in an environment of its own (0.4 GB)"
 	@sh .ci/beside tvm
 	@.venv-tvm/bin/python -m pytest -m slow tests/profiling/kernels/generated/test_tvm.py
+
+coverage: browser postgresql
+	@echo "coverage: which lines the tests of make test run; counting takes a third more of what is Python"
+	@CHROMIUM="$$(sh .ci/chromium)" $(BIN)/python -m slipcover --source $(COVERED) --out $(COVERAGE) -m pytest $(PARALLEL) -m "not slow and not alone"
+	@$(BIN)/python .ci/coverage.py $(COVERAGE)
 
 docs: $(LIBRARY)
 	@echo "docs: writing the pages that are generated from the code"
