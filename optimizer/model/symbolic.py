@@ -3,7 +3,9 @@
 `SymbolicValues` follows the graph forward, node by node, with sizes as expressions over the
 dimensions of the graph's inputs. It never guesses: whatever a rule does not know is a size of its
 own (a fresh symbol, equal only to itself), and a contradiction between what a model declares and
-what it computes is reported and treated as unknown. What it knows about a value stays true under
+what it computes is reported and treated as unknown. What a node declares of its outputs is the
+exporter's claim: a size that values decide at run time is never taken from it, nor is a number
+where the inputs of a node vary. What it knows about a value stays true under
 every rewrite that keeps the value's meaning, so answers are kept until `forget`.
 """
 
@@ -34,7 +36,7 @@ from optimizer.operators.call import (
     Typed,
     in_numbers,
 )
-from optimizer.operators.catalogue import operator_of
+from optimizer.operators.catalogue import decided_by_values, operator_of
 from optimizer.operators.contents import fitted, tensor_content
 from optimizer.operators.layouts import LAYOUTS
 
@@ -98,6 +100,8 @@ class SymbolicValues:
         self._facts: dict[ir.Value, Fact] = dict(given)
         self._fresh: dict[tuple[ir.Value, int], Expression] = {}
         self._open: set[ir.Node] = set()
+        self._sizes_by_values: set[str] = set()  # fresh symbols of sizes that values decide
+        self._ranks_by_values: set[ir.Value] = set()
         self._interface = _interface_symbols(model.graph)
         self.contradictions: dict[ir.Value, str] = {}
 
@@ -172,14 +176,14 @@ class SymbolicValues:
         tensor = constant_of(value)
         if tensor is not None:
             return Fact(tensor.dtype, tuple(tensor.shape.numpy()), tensor_content(tensor))
-        return self._merged(value, (None, None), None)
+        return self._merged(value, (None, None), None, None)
 
     def _evaluate(self, node: ir.Node) -> None:
         typed, known = self._ruled(node)
         for index, value in enumerate(node.outputs):
             one = typed[index] if index < len(typed) else (None, None)
             content = known[index] if index < len(known) else None
-            self._facts[value] = self._merged(value, one, content)
+            self._facts[value] = self._merged(value, one, content, node)
 
     def _ruled(self, node: ir.Node) -> tuple[list[Typed], list[Content]]:
         """What the rules say about the outputs, empty where nothing is sure."""
@@ -227,58 +231,109 @@ class SymbolicValues:
             one.content if one.content == other.content else None for one, other in pairs
         ]
 
-    def _merged(self, value: ir.Value, typed: Typed, content: Content) -> Fact:
+    def _merged(
+        self, value: ir.Value, typed: Typed, content: Content, node: ir.Node | None
+    ) -> Fact:
         """What a rule says together with what the model declares."""
         if value.type is not None and not isinstance(value.type, ir.TensorType):
             return UNKNOWN
         dtype, computed = typed
         dtype = dtype or value.dtype
-        dims = self._dims(value, computed)
+        dims = self._dims(value, computed, node)
         if content is not None and dtype is not None:
             content = fitted(content, dtype, dims)
         return Fact(dtype, dims, content)
 
-    def _dims(self, value: ir.Value, computed: Shape | None) -> tuple[Dimension, ...] | None:
+    def _dims(
+        self, value: ir.Value, computed: Shape | None, node: ir.Node | None
+    ) -> tuple[Dimension, ...] | None:
         declared = None if value.shape is None else tuple(_declared_dim(dim) for dim in value.shape)
-        shape = declared if computed is None else computed
+        if computed is not None and None not in computed and declared in (None, computed):
+            decided, shape = False, computed
+        else:
+            decided = node is not None and self._is_decided(value, node)
+            shape = self._with_claim(value, (declared, computed), node, decided=decided)
         if shape is None or len(shape) > _MOST_DIMENSIONS:
             return None
-        if declared is not None and computed is not None and declared != computed:
-            if len(declared) != len(computed):
-                self._contradict(value, computed)
-                return None
-            pairs = enumerate(zip(declared, computed, strict=True))
-            shape = tuple(self._agreed(value, axis, pair) for axis, pair in pairs)
         return tuple(
-            dim if dim is not None and _representable(dim) else self._unknown(value, axis)
+            dim if dim is not None and _representable(dim) else self._unknown(value, axis, decided)
             for axis, dim in enumerate(shape)
         )
 
-    def _agreed(self, value: ir.Value, axis: int, pair: tuple[Dim, Dim]) -> Dim:
+    def _is_decided(self, value: ir.Value, node: ir.Node) -> bool:
+        """Whether sizes of an output that no rule tells hang on values, not on sizes."""
+        if decided_by_values(node, value.index() or 0, self._is_known):
+            return True
+        return bool(self._ranks_by_values) and any(v in self._ranks_by_values for v in node.inputs)
+
+    def _is_known(self, value: ir.Value) -> bool:
+        """Whether the elements of an input are known, as numbers or as expressions over sizes."""
+        content = self._facts[value].content
+        elements = content if isinstance(content, tuple) else (content,)
+        return None not in elements or constant_of(value) is not None
+
+    def _with_claim(
+        self,
+        value: ir.Value,
+        pair: tuple[Shape | None, Shape | None],
+        node: ir.Node | None,
+        *,
+        decided: bool,
+    ) -> Shape | None:
+        """The shape that follows from what is declared and what is computed."""
+        declared, computed = pair
+        if computed is None:
+            if decided:
+                self._ranks_by_values.add(value)
+            return None if decided else declared
+        if declared is None:
+            return computed
+        if len(declared) != len(computed):
+            self._contradict(value, computed)
+            return None
+        trusted = tuple(
+            None if dim is None or decided or self._is_stale(dim, node) else dim for dim in declared
+        )
+        return tuple(
+            trusted[axis] if dim is None else self._agreed(value, axis, (declared[axis], dim))
+            for axis, dim in enumerate(computed)
+        )
+
+    def _is_stale(self, declared: Dimension, node: ir.Node | None) -> bool:
+        """Whether a declared number may be left from the sizes that an exporter traced with."""
+        if node is None or not isinstance(declared, int):
+            return False
+        facts = (self._facts[value] for value in node.inputs if value is not None)
+        return any(isinstance(dim, Expression) for fact in facts for dim in fact.shape or ())
+
+    def _agreed(self, value: ir.Value, axis: int, pair: tuple[Dim, Dimension]) -> Dim:
         """The dimension that follows from what is declared and what is computed.
 
-        A declared number loses against a computed expression over the inputs' own dimensions: it
-        may be left from the size an exporter traced with.
+        A declared number loses against a computed expression: it may be left from the size an
+        exporter traced with. A declared name loses where the size is known in terms of the inputs,
+        or is decided by values.
         """
         declared, computed = pair
-        if declared is None or computed is None:
-            return computed if declared is None else declared
         if isinstance(computed, int):
             if isinstance(declared, int) and declared != computed:
                 self._contradict(value, (None,) * axis + (computed,))
                 return None
             return computed
-        return computed if self.is_interface(computed) else declared
+        if declared is None or isinstance(declared, int) or self.is_interface(computed):
+            return computed
+        return computed if computed.symbols() & self._sizes_by_values else declared
 
     def _contradict(self, value: ir.Value, computed: Shape) -> None:
         sizes = ", ".join("?" if dim is None else str(dim) for dim in computed)
         self.contradictions[value] = f"declared as {value.shape}, computed as [{sizes}]"
 
-    def _unknown(self, value: ir.Value, axis: int) -> Expression:
+    def _unknown(self, value: ir.Value, axis: int, decided: bool) -> Expression:
         """The symbol of a size that nothing is known about, always the same for the same place."""
         fresh = self._fresh.get((value, axis))
         if fresh is None:
             fresh = self._fresh[value, axis] = symbol(f"{_FRESH}{len(self._fresh)}")
+        if decided:
+            self._sizes_by_values |= fresh.symbols()
         return fresh
 
     def _refinement(self, value: ir.Value, fact: Fact) -> Refinement | None:

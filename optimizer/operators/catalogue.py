@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import onnx_ir as ir
 
@@ -72,6 +72,26 @@ def operator_of(node: ir.Node) -> Operator | None:
 def standard(node: ir.Node) -> Operator | None:
     """As `operator_of`, for the operators of ONNX itself alone."""
     return CATALOGUE.get(("", node.op_type)) if node.domain in STANDARD else None
+
+
+def decided_by_values(node: ir.Node, output: int, known: Callable[[ir.Value], bool]) -> bool:
+    """Whether elements that only a run computes decide the sizes of an output.
+
+    A Loop stacks as many results as it has rounds; what it carries is as large as before.
+
+    Args:
+        node: of any operator.
+        output: which one.
+        known: whether all elements of an input are known, as numbers or in terms of sizes.
+    """
+    operator = operator_of(node)
+    if operator is None:
+        return False
+    if operator.name == "Loop":
+        return output >= len(node.inputs) - 2
+    deciding = (*operator.shape_inputs, *operator.decided_by)
+    values = [node.inputs[index] for index in deciding if index < len(node.inputs)]
+    return any(value is not None and not known(value) for value in values)
 
 
 def is_random(node: ir.Node) -> bool:

@@ -307,6 +307,8 @@ OPERATORS = (
         "GridSample", grid_sample, category="shape", layout="sensitive", axes="NC* -> NC*",
         precision="safe",
     ),
-    *Operator(category="shape", layout="sensitive").each("AffineGrid CenterCropPad Col2Im"),
+    *Operator(category="shape", layout="sensitive", decided_by=(1,)).each(
+        "AffineGrid CenterCropPad Col2Im"
+    ),
     *Operator(domain="com.microsoft.nchwc", category="shape").each("ReorderInput ReorderOutput"),
 )  # fmt: skip

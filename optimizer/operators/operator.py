@@ -93,6 +93,7 @@ class Operator:
         picks: whether it reads no more than it writes.
         carries: whether its outputs hold numbers of its data input, unchanged.
         shape_inputs: inputs whose elements are sizes, counts or axes.
+        decided_by: other inputs whose elements decide the sizes of the outputs.
         indexes: inputs that hold indices, and what they must stay below.
         layout: see `Layout`; None where it was not looked at.
         precision: see `Precision`; None where it was not looked at.
@@ -121,6 +122,7 @@ class Operator:
     picks: bool = False
     carries: bool = False
     shape_inputs: tuple[int, ...] = ()
+    decided_by: tuple[int, ...] = ()
     indexes: Mapping[int, IndexRule] = field(default_factory=dict[int, IndexRule])
     layout: Layout | None = None
     precision: Precision | None = None

@@ -68,7 +68,7 @@ def top_k(call: Call) -> list[Typed]:
 
 
 _REDUCTION = Operator(
-    types=reduce, category="pool", kernel=reference, flops=flops.per_input(1),
+    types=reduce, category="pool", kernel=reference, flops=flops.per_input(1), decided_by=(1,),
     kind=OperatorClass.REDUCTION, layout="follows", precision="accumulates",
 )  # fmt: skip
 _EXTREME = _REDUCTION.named("", precision="safe")

@@ -96,15 +96,19 @@ OPERATORS = (
         "GatherElements", types=gather_elements, kernel=reference, indexes={1: indexed_axis(0)}
     ),
     _PICKING.named("GatherND", types=gather_nd, kernel=reference, indexes={1: indexed_lead}),
-    _GATHER.named("Compress", types=compress, kernel=reference),
-    _GATHER.named("NonZero", types=non_zero, kernel=reference, precision="range-critical"),
-    _GATHER.named("OneHot", types=one_hot, kernel=reference, indexes={0: classes}),
+    _GATHER.named("Compress", types=compress, kernel=reference, decided_by=(1,)),
+    _GATHER.named(
+        "NonZero", types=non_zero, kernel=reference, precision="range-critical", decided_by=(0,)
+    ),
+    _GATHER.named(
+        "OneHot", types=one_hot, kernel=reference, indexes={0: classes}, decided_by=(1,)
+    ),
     _SCATTER.named("ScatterElements", kernel=reference, indexes={1: indexed_axis(0)}),
     _SCATTER.named("ScatterND", kernel=reference, indexes={1: indexed_lead}),
     _SCATTER.named("Scatter", indexes={1: indexed_axis(0)}),
     _SCATTER.named("ReverseSequence"),
     _SCATTER.named("TensorScatter", category="unknown"),
-    Operator("NonMaxSuppression", non_max_suppression),
+    Operator("NonMaxSuppression", non_max_suppression, decided_by=(0, 1)),
     Operator(
         "ArrayFeatureExtractor", domain="ai.onnx.ml", indexes={1: indexed_axis(0, default=-1)}
     ),

@@ -14,6 +14,7 @@ import onnx_ir as ir
 from optimizer.constants import constant_of
 from optimizer.isolation import Isolate
 from optimizer.limits import Limits
+from optimizer.operators.call import in_numbers
 from optimizer.operators.catalogue import is_random
 
 if TYPE_CHECKING:
@@ -92,23 +93,17 @@ class Context:
 
     def rank(self, value: ir.Value | None) -> int | None:
         """Number of dimensions, if known."""
-        return None if value is None or value.shape is None else len(value.shape)
+        shape = self.symbolic.shape(value)
+        return None if shape is None else len(shape)
 
     def dims(self, value: ir.Value | None) -> tuple[int, ...] | None:
         """The shape when every dimension is a known number."""
-        if value is None or value.shape is None:
-            return None
-        dims = tuple(d for d in value.shape if isinstance(d, int))
-        return dims if len(dims) == len(value.shape) else None
+        return in_numbers(self.symbolic.shape(value))
 
     def same_shape(self, a: ir.Value | None, b: ir.Value | None) -> bool:
-        """Whether two shapes are certainly equal, symbols included; unknown dims never are."""
-        if a is None or b is None or a.shape is None or b.shape is None:
-            return False
-        return len(a.shape) == len(b.shape) and all(
-            x == y and (isinstance(x, int) or x.value is not None)
-            for x, y in zip(a.shape, b.shape, strict=True)
-        )
+        """Whether two shapes are certainly equal, for every size of the inputs."""
+        shape = self.symbolic.shape(a)
+        return shape is not None and shape == self.symbolic.shape(b)
 
     def attribute(self, node: ir.Node, name: str) -> object:
         """An attribute's plain value, or the default of the operator's schema, or None.

@@ -124,14 +124,11 @@ class MergeTransposes(Pass):
         data, perm = node.inputs[0], transposition(node, context)
         if not self.reshape_unit_axes or data is None or perm is None or context.opset() < 5:
             return None
-        shape = data.shape
-        if shape is None or 1 not in shape or context.is_constant(data):
-            return None
-        moved = [axis for axis in perm if shape[axis] != 1]
-        if moved != sorted(moved) or perm == sorted(perm):
-            return None
         source = context.symbolic.shape(data)
-        if source is None:
+        if source is None or 1 not in source or context.is_constant(data):
+            return None
+        moved = [axis for axis in perm if source[axis] != 1]
+        if moved != sorted(moved) or perm == sorted(perm):
             return None
         target = reshape_target(source, tuple(source[axis] for axis in perm))
         if target is None:

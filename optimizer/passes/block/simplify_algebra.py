@@ -9,7 +9,7 @@ import numpy as np
 import onnx_ir as ir
 
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, Declined, Outcome, Replacement, producer_of
+from optimizer.rules import Context, Declined, NewNode, Outcome, Replacement, producer_of
 
 NEUTRAL = {"Add": 0, "Sub": 0, "Mul": 1, "Div": 1, "Pow": 1}
 """The element that leaves the other operand as it is; for Sub, Div and Pow only on the right."""
@@ -36,6 +36,7 @@ class SimplifyAlgebra(Pass):
     What it does:
         Takes out x + 0 (integers), x - 0, x * 1, x / 1, x ^ 1, `x and true`, `x or false`, --x,
         not not x, and the second of two operators that are idempotent: Relu, Abs, Sign, rounding.
+        x + (-y) becomes x - y, and x - (-y) becomes x + y.
     Before:
         x → Mul(1) → Relu → Relu → Softmax
     After:
@@ -111,6 +112,22 @@ class SimplifyAlgebra(Pass):
         return Replacement(
             [above], {above.outputs[0]: source}, "The absolute value ignores the sign."
         )
+
+    @rule("Add", "Sub", name="SumWithNeg", reach=2)
+    def sum_with_neg(self, node: ir.Node, context: Context) -> Outcome:
+        """A sign that the sum or difference can take along."""
+        if context.opset() < 7:  # operands are told apart by attributes
+            return None
+        first, second = node.inputs
+        places = ((first, second), (second, first)) if node.op_type == "Add" else ((first, second),)
+        for kept, value in places:
+            above = producer_of(value, "Neg")
+            if value is None or above is None or not context.single_use(value):
+                continue
+            opposite = "Sub" if node.op_type == "Add" else "Add"
+            made = NewNode(opposite, [kept, above.inputs[0]], dict(node.attributes))
+            return Replacement.by(made, f"{opposite} takes the sign along.", above, node)
+        return None
 
 
 @register

@@ -6,7 +6,15 @@ import onnx_ir as ir
 
 from optimizer.passes.node.agreement import Verdict, bypass
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, Declined, Outcome, Replacement, given, producer_of
+from optimizer.rules import (
+    Context,
+    Declined,
+    NewNode,
+    Outcome,
+    Replacement,
+    given,
+    producer_of,
+)
 
 _INTEGERS = ("INT8", "INT16", "INT32", "INT64")
 _NATURALS = ("UINT8", "UINT16", "UINT32", "UINT64")
@@ -27,6 +35,8 @@ _WIDER: dict[str, frozenset[str]] = {
 }
 """Types that hold every value of a type, so that casting there and back gives it again."""
 
+_NUMBERS = frozenset({"BOOL", *_INTEGERS, *_NATURALS, *_FLOATS})
+
 
 @register
 class EliminateNoopCast(Pass):
@@ -34,7 +44,7 @@ class EliminateNoopCast(Pass):
 
     What it does:
         A Cast (or CastLike) to the type its input already has goes away, and so does a pair of
-        casts into a wider type and back.
+        casts into a wider type and back. A cast into a wider type and on into a third is one Cast.
     Before:
         x:float16 → Cast(float) → Cast(float16) → Relu
     After:
@@ -42,8 +52,9 @@ class EliminateNoopCast(Pass):
     When it is safe:
         The type of the input is known and is the target type. For a pair: the type in the middle
         holds every value of the first one (float16 in float, int32 in int64 or double, bool in any
-        number). float → float16 → float rounds and stays, and so does any pair through a string,
-        an 8 bit float or an integer that changes sign.
+        number); a third type that is an integer is not reached from an integer through a float,
+        which would not wrap around. float → float16 → float rounds and stays, and so does any
+        pair through a string, an 8 bit float or an integer that changes sign.
     Numerics:
         Bit-identical. Only the payload of a signalling NaN, which a cast may quieten, can differ.
     Source:
@@ -78,6 +89,26 @@ class EliminateNoopCast(Pass):
             return Declined(f"{path} may change values, so both casts must stay", (first,))
         reason = f"{path} gives every value back: {_shown(between)} holds them all."
         return Replacement([first, node], {node.outputs[0]: source}, reason)
+
+    @rule("Cast", name="CastThroughWiderType", reach=2)
+    def onward(self, node: ir.Node, context: Context) -> Outcome:
+        """A type in between that every value passes unchanged."""
+        first = producer_of(node.inputs[0], "Cast")
+        source = None if first is None else first.inputs[0]
+        if first is None or source is None or source.dtype is None or context.opset() < 6:
+            return None
+        start, between, target = source.dtype, _target(first), _target(node)
+        if between is None or target is None or target in (start, between):
+            return None
+        wraps = start.is_integer() and between.is_floating_point() and target.is_integer()
+        if wraps or target.name not in _NUMBERS or between.name not in _WIDER.get(start.name, ()):
+            return None
+        if not context.single_use(first.outputs[0]):
+            return Declined("Something else reads the value in between", (first,))
+        made = NewNode("Cast", [source], {"to": int(target)})
+        path = f"{_shown(start)} → {_shown(between)} → {_shown(target)}"
+        reason = f"{path} skips the type in between, which holds every value."
+        return Replacement.by(made, reason, first, node)
 
 
 def _target(node: ir.Node) -> ir.DataType | None:

@@ -1,0 +1,1 @@
+"""Structure: bodies and repeats, written out or brought together."""
