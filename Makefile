@@ -51,6 +51,10 @@ slow: browser postgresql
 	@echo "slow: the tests of Triton, in an environment of its own (1.2 GB)"
 	@sh .ci/beside triton
 	@.venv-triton/bin/python -m pytest -m slow $(TRITON_TESTS)
+	@echo "slow: the tests of imported passes, in an environment of its own"
+	@sh .ci/beside peers
+	@.venv-peers/bin/python -m pytest tests/optimizer/imported
+	@.venv-peers/bin/python -m pytest tests/optimizer/passes/test_golden.py -k 'onnxsim or onnxslim or onnxoptimizer or onnxscript'
 	@echo "slow: the tests of TVM, in an environment of its own (0.4 GB)"
 	@sh .ci/beside tvm
 	@.venv-tvm/bin/python -m pytest -m slow tests/profiling/kernels/generated/test_tvm.py

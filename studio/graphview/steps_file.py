@@ -230,10 +230,19 @@ class _Steps:
         edges: Iterable[Edge],
     ) -> None:
         """Records of new nodes, each in the slot of a node it replaces where the order allows."""
-        free = [i for i in removed if i != rewrite.root]
+        free = [i for i in removed if i != rewrite.root or rewrite.inferred is not None]
         heirs = {value.partition(":")[0] for value in rewrite.values.values()}
+        homes = _homes(rewrite)
         for node in added:
             identity = node_id(node)
+            if home := homes.get(identity):  # many places in one step: each node to its own
+                own = self._group(self.state.nodes[home[0]])
+                self.group[identity] = own
+                slot = next((i for i in home if i in free), None)
+                if slot is not None:
+                    free.remove(slot)
+                self.nodes.append(self._record(node, own) | {"near": home[0], "slot": slot})
+                continue
             self.group[identity] = group
             entry = self._record(node, group)
             entry["near"] = rewrite.root
@@ -257,6 +266,12 @@ class _Steps:
             if self.order[candidate] > low:
                 return candidate
         return None
+
+
+def _homes(rewrite: Rewrite) -> dict[str, tuple[str, ...]]:
+    """For new nodes of a foreign tool's step, the nodes whose work they do."""
+    places = () if rewrite.inferred is None else rewrite.inferred.places
+    return {node: place.sources for place in places for node in place.added if place.sources}
 
 
 def _failed_reason(failed: FailedMatch) -> str:
