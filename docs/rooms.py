@@ -54,6 +54,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("operators", "schedules"),
         ("loops",),
         ("codec", "constants", "dimension_text", "function_registry"),
+        ("stored",),
         ("dimension", "errors", "isolation", "minimum_cut"),
         ("collection", "elimination", "findings", "free_sizes", "limits", "numbers", "versions"),
     ),

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from typing import NoReturn, cast
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from itertools import zip_longest
+from typing import NoReturn, TypeVar, cast
 
 import numpy as np
 import onnx_ir as ir
 
 from optimizer.errors import ExternalDataRefused, quoted
+from optimizer.stored import CHUNK_BYTES, StoredTensor, bytes_in_memory, chunks_of
+
+Key = TypeVar("Key", bound=Hashable)
 
 _CACHE = "constant"
 
@@ -78,7 +83,9 @@ def is_absent(tensor: ir.TensorProtocol | None) -> bool:
 
 
 SAMPLE_BYTES = 1024
-_SAMPLE, _DIGEST = "passlens.sample", "passlens.digest"
+_SAMPLE, _MARKS = "passlens.sample", "passlens.marks"
+_PARTS = 4
+"""Of a sample, evenly spread; one more is at the end."""
 
 Fingerprint = tuple[str, tuple[int, ...], bytes]
 
@@ -95,20 +102,85 @@ def fingerprint(tensor: ir.TensorProtocol) -> Fingerprint:
 
 
 def same_content(a: ir.TensorProtocol, b: ir.TensorProtocol) -> bool:
-    """Whether two tensors agree in element type, shape and every bit."""
+    """Whether two tensors agree in element type, shape and every bit.
+
+    They are read only as far as they agree.
+    """
     if a is b:
         return True
     if a.dtype != b.dtype or a.size != b.size or fingerprint(a) != fingerprint(b):
         return False
-    return _whole(a) or digest(a) == digest(b)
+    if _whole(a) or _place(a) == _place(b):
+        return True
+    return all(one == other for one, other in zip_longest(chunks_of(a), chunks_of(b)))
 
 
-def digest(tensor: ir.TensorProtocol) -> bytes:
-    """sha256 of all bytes; computed once."""
-    known = tensor.meta.get(_DIGEST)
-    if known is None:
-        known = tensor.meta[_DIGEST] = hashlib.sha256(_bytes(tensor).data).digest()
-    return known
+def equal_groups(tensors: Mapping[Key, ir.TensorProtocol]) -> Iterator[list[Key]]:
+    """Those that agree in every bit with another one, together, in the order given.
+
+    Cheap evidence comes first: element type and shape, then a sample, then piece by piece; what
+    differs from all others is read no further.
+    """
+    alike = _parted(tensors, lambda key: (tensors[key].dtype, tensors[key].size))
+    for sampled in (group for keys in alike for group in _parted(keys, _sampled(tensors))):
+        if _whole(tensors[sampled[0]]):
+            yield sampled
+        else:
+            yield from _equal(sampled, tensors)
+
+
+def _sampled(tensors: Mapping[Key, ir.TensorProtocol]) -> Callable[[Key], Hashable]:
+    return lambda key: fingerprint(tensors[key])
+
+
+def _parted(keys: Iterable[Key], mark: Callable[[Key], Hashable]) -> Iterator[list[Key]]:
+    """The keys that share a mark with another."""
+    found: dict[Hashable, list[Key]] = {}
+    for key in keys:
+        found.setdefault(mark(key), []).append(key)
+    return (alike for alike in found.values() if len(alike) > 1)
+
+
+def _equal(keys: list[Key], tensors: Mapping[Key, ir.TensorProtocol]) -> Iterator[list[Key]]:
+    """Of large tensors with the same sample those that are equal, each place read once."""
+    places: dict[Hashable, list[Key]] = {}
+    for key in keys:
+        places.setdefault(_place(tensors[key]), []).append(key)
+    unread = {place: _marks(tensors[same[0]]) for place, same in places.items()}
+    groups = [list(places)]
+    while groups:
+        group = groups.pop()
+        if len(group) == 1:
+            together = places[group[0]]
+        else:
+            marks = {place: next(unread[place], b"") for place in group}
+            if marks[group[0]] or len(set(marks.values())) > 1:
+                parts: dict[bytes, list[Hashable]] = {}
+                for place in group:
+                    parts.setdefault(marks[place], []).append(place)
+                groups.extend(parts.values())
+                continue
+            together = [key for place in group for key in places[place]]
+        if len(together) > 1:
+            order = {key: index for index, key in enumerate(keys)}
+            yield sorted(together, key=order.__getitem__)
+
+
+def _marks(tensor: ir.TensorProtocol) -> Iterator[bytes]:
+    """Hashes of its pieces, each computed once."""
+    known = cast("list[bytes]", tensor.meta.setdefault(_MARKS, []))
+    yield from known
+    read = _reader(tensor)
+    for start in range(len(known) * CHUNK_BYTES, tensor.nbytes, CHUNK_BYTES):
+        known.append(hashlib.sha256(read(start, CHUNK_BYTES)).digest())
+        yield known[-1]
+
+
+def _place(tensor: ir.TensorProtocol) -> Hashable:
+    """Where the bytes are: the same place, the same bytes."""
+    if isinstance(tensor, StoredTensor):
+        return id(tensor.storage), tensor.offset
+    return id(tensor)
 
 
 def _whole(tensor: ir.TensorProtocol) -> bool:
@@ -118,13 +190,16 @@ def _whole(tensor: ir.TensorProtocol) -> bool:
 def _sample(tensor: ir.TensorProtocol) -> bytes:
     if tensor.dtype == ir.DataType.STRING:
         return repr([*tensor.numpy().reshape(-1)]).encode()
-    data = _bytes(tensor)
-    if _whole(tensor) or data.size <= SAMPLE_BYTES:
-        return data.tobytes()
-    step, part = data.size // 4, SAMPLE_BYTES // 4
-    return b"".join(data[start : start + part].tobytes() for start in range(0, step * 4, step))
+    read, size, part = _reader(tensor), tensor.nbytes, SAMPLE_BYTES // _PARTS
+    if _whole(tensor):
+        return bytes(read(0, size))
+    starts = [*range(0, size // _PARTS * _PARTS, size // _PARTS), size - part]
+    return b"".join(read(start, part) for start in starts)
 
 
-def _bytes(tensor: ir.TensorProtocol) -> np.ndarray:
-    """The elements in memory, as uint8[...]; a view where the data allows it."""
-    return np.ascontiguousarray(tensor.numpy()).reshape(-1).view(np.uint8)
+def _reader(tensor: ir.TensorProtocol) -> Callable[[int, int], bytes | memoryview]:
+    """Gives pieces of its bytes, `read(start, count)`."""
+    if isinstance(tensor, StoredTensor):
+        return tensor.read
+    data = memoryview(bytes_in_memory(tensor))
+    return lambda start, count: data[start : start + count]

@@ -72,13 +72,17 @@ def optimize(
     return _shown(driver.optimize(copy, asked, stop=stop, isolate=default_pool()))
 
 
-def open_trace(path: str | Path) -> Trace:
+def open_trace(path: str | Path, *, data: str | Path | None = None) -> Trace:
     """A trace from its file.
 
+    Args:
+        path: the file.
+        data: where the source's data files are, if the trace refers to them; by default beside it.
+
     Raises:
-        TraceError: the file is not a trace, or damaged.
+        TraceError: the file is not a trace, or damaged, or the data files are others.
     """
-    cursor = open_cursor(Path(path))
+    cursor = open_cursor(Path(path), data=None if data is None else Path(data))
     cursor.seek(cursor.trace.steps)
     cursor.trace.state = cursor.state
     return _shown(cursor.trace)

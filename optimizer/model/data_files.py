@@ -6,19 +6,19 @@ to a path. A model on disk may name only regular files inside its own folder.
 
 from __future__ import annotations
 
-import mmap
 import os
 import re
 import stat
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
-from optimizer.errors import quoted
+from optimizer.errors import ExternalDataRefused, quoted
+from optimizer.stored import FileStorage, MemoryStorage, Storage
 
+_LINK = re.compile(r"linked-[0-9]+-([0-9]+)-([0-9]+)\.data")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[A-Za-z]:")
 
 
@@ -34,24 +34,10 @@ class Missing(DataFileRefused):
     """The file is not there: without it the model can still be looked at."""
 
 
-@dataclass(frozen=True, slots=True)
-class DataFile:
-    """A file that tensors may be read from.
-
-    Attributes:
-        size: its bytes.
-        content: the bytes, in memory or mapped into it; all tensors of a file share one mapping,
-            made when the first of them is used.
-    """
-
-    size: int
-    content: Callable[[], memoryview]
-
-
 class Sources(Protocol):
     """Finds data files by the location a tensor names."""
 
-    def find(self, location: str) -> DataFile:
+    def find(self, location: str) -> Storage:
         """The file at `location`.
 
         Raises:
@@ -60,13 +46,30 @@ class Sources(Protocol):
         ...
 
 
+class WithOwnFile:
+    """The model's own file under a location that nobody can know, and all others.
+
+    Args:
+        location: stands for the model's own file.
+        own: its bytes.
+        others: where everything else is.
+    """
+
+    def __init__(self, location: str, own: Storage, others: Sources) -> None:
+        self._location, self._own, self._others = location, own, others
+
+    def find(self, location: str) -> Storage:
+        """The model's own file, or what the others find."""
+        return self._own if location == self._location else self._others.find(location)
+
+
 class UploadedFiles:
     """The files that were uploaded together with the model, by their exact names."""
 
     def __init__(self, companions: Mapping[str, bytes | Path]) -> None:
         self._companions = companions
 
-    def find(self, location: str) -> DataFile:
+    def find(self, location: str) -> Storage:
         """The uploaded file of that very name."""
         companion = self._companions.get(location)
         if companion is None:
@@ -76,8 +79,8 @@ class UploadedFiles:
                 "Upload it together with the model, under this very name.",
             )
         if isinstance(companion, Path):
-            return _on_disk(companion, location, links=False)
-        return DataFile(len(companion), memoryview(companion).toreadonly)
+            return _on_disk(companion, location, links=False, named=None)
+        return MemoryStorage(companion, location)
 
 
 class FolderFiles:
@@ -94,7 +97,7 @@ class FolderFiles:
         self._real_folder = Path(os.path.realpath(folder))
         self._follow_links = follow_links
 
-    def find(self, location: str) -> DataFile:
+    def find(self, location: str) -> Storage:
         """The regular file at `location` inside the folder."""
         reason = _location_problem(location)
         if reason:
@@ -108,7 +111,30 @@ class FolderFiles:
                 f"The data file {shown} is reached through a symbolic link.",
                 "Copy the file into the model's folder.",
             )
-        return _on_disk(real, location, links=self._follow_links)
+        if linked and (link := _LINK.fullmatch(location)):
+            _check_link(real, tuple(map(int, link.groups())))
+        return _on_disk(real, location, links=self._follow_links, named=path)
+
+
+def link_to(file: Path, folder: Path, number: int) -> str:
+    """Make a link in a folder of ours to a data file as it is now; its location there."""
+    info = file.stat()
+    name = f"linked-{number}-{info.st_size}-{info.st_mtime_ns}.data"
+    (folder / name).symlink_to(os.path.realpath(file))
+    return name
+
+
+def _check_link(file: Path, wanted: tuple[int, ...]) -> None:
+    try:
+        info = file.stat()
+    except OSError:
+        remedy = "Put it back, and open the model again."
+        raise Missing(f"The data file {quoted(file)} is gone.", remedy) from None
+    if (info.st_size, info.st_mtime_ns) != wanted:
+        raise DataFileRefused(
+            f"The data file {quoted(file)} has changed since the model was opened.",
+            "Open the model again.",
+        )
 
 
 def _location_problem(location: str) -> str:
@@ -124,18 +150,20 @@ def _location_problem(location: str) -> str:
     return ""
 
 
-def _on_disk(path: Path, location: str, *, links: bool) -> DataFile:
-    with _regular_file(path, location, links=links) as handle:
-        size = os.fstat(handle).st_size
+def _on_disk(path: Path, location: str, *, links: bool, named: Path | None) -> Storage:
+    with _regular_file(path, location, links=links):
+        pass
+    return FileStorage(partial(_again, path, location, links=links), location, named)
 
-    @cache
-    def content() -> memoryview:
+
+@contextmanager
+def _again(path: Path, location: str, *, links: bool) -> Generator[int]:
+    """The open file, which was there when the model was opened."""
+    try:
         with _regular_file(path, location, links=links) as handle:
-            if os.fstat(handle).st_size == 0:
-                return memoryview(b"")
-            return memoryview(mmap.mmap(handle, 0, access=mmap.ACCESS_READ))
-
-    return DataFile(size, content)
+            yield handle
+    except DataFileRefused as refused:
+        raise ExternalDataRefused(str(refused)) from None
 
 
 @contextmanager

@@ -1,27 +1,26 @@
 """Tensors whose data is in another file: every check of what they claim, then their binding.
 
-No weights are read here: data on disk stays there until a tensor is used, and uploaded bytes are
-used in place.
+No weights are read here: data on disk stays there until a tensor is used (`optimizer.stored`), and
+uploaded bytes are used in place.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 
-import numpy as np
 import onnx_ir as ir
 from onnx import TensorProto
 
 from optimizer.constants import AbsentTensor
 from optimizer.errors import ExternalDataRefused, LimitError, quoted
 from optimizer.limits import Limits
-from optimizer.model.data_files import DataFile, DataFileRefused, Missing, Sources
+from optimizer.model.data_files import DataFileRefused, Missing, Sources
 from optimizer.model.graph import walk_graphs
 from optimizer.model.report import EXPORT_AGAIN, Findings, Place
 from optimizer.model.tensors import byte_count, element_count
 from optimizer.numbers import bytes_text
+from optimizer.stored import Storage, StoredTensor
 
 _KEYS = frozenset({"location", "offset", "length", "checksum"})
 SHOWN_PLACES = 3
@@ -39,7 +38,7 @@ class ExternalData:
         self._sources = sources
         self._limits = limits
         self._report = report
-        self._files: dict[str, DataFile | DataFileRefused] = {}
+        self._files: dict[str, Storage | DataFileRefused] = {}
 
     def check(self, tensors: Iterable[tuple[TensorProto, Place]]) -> None:
         """Report every external tensor whose data may not be read or does not fit."""
@@ -51,7 +50,9 @@ class ExternalData:
                 absent.append((where, missing))
             except DataFileRefused as refused:
                 self._report.error(ExternalDataRefused, where, str(refused), remedy=refused.remedy)
-        found = [file.size for file in self._files.values() if isinstance(file, DataFile)]
+        found = [
+            file.size for file in self._files.values() if not isinstance(file, DataFileRefused)
+        ]
         if sum(found) > self._limits.external_bytes:
             limit = bytes_text(self._limits.external_bytes)
             message = f"Its data files take {bytes_text(sum(found))} (limit {limit})."
@@ -105,18 +106,11 @@ class ExternalData:
             file = self._file(f"{tensor.location}")
         except Missing:
             return AbsentTensor(tensor)
-        # Not the library's own external tensors: each maps the whole file anew, and hundreds of
-        # mappings of one large file are more than a worker's address space may hold.
-        return ir.LazyTensor(
-            partial(_read, tensor, file),
-            tensor.dtype,
-            ir.Shape(tensor.shape),
-            name=tensor.name or "",
-            doc_string=tensor.doc_string,
-            metadata_props=dict(tensor.metadata_props),
-        )
+        # Not the library's own external tensors: each maps the whole file, and hundreds of mappings
+        # of one large file are more than a worker's address space may hold.
+        return StoredTensor(file, tensor.offset or 0, tensor)
 
-    def _file(self, location: str) -> DataFile:
+    def _file(self, location: str) -> Storage:
         if location not in self._files:
             try:
                 self._files[location] = self._sources.find(location)
@@ -126,32 +120,6 @@ class ExternalData:
         if isinstance(found, DataFileRefused):
             raise found
         return found
-
-
-def _read(tensor: ir.ExternalTensor, file: DataFile) -> ir.TensorProtocol:
-    """The tensor with its data, which stays where it is.
-
-    Raises:
-        ExternalDataRefused: the file is not what it was when it was checked.
-    """
-    try:
-        content = file.content()
-    except DataFileRefused as refused:
-        raise ExternalDataRefused(str(refused)) from None
-    data = content[tensor.offset or 0 :][: tensor.nbytes]
-    if len(data) < tensor.nbytes:
-        raise ExternalDataRefused(
-            f"The data file {quoted(f'{tensor.location}')} was cut short meanwhile; open it again."
-        )
-    dtype, shape = tensor.dtype, ir.Shape(tensor.shape)
-    if dtype.bitwidth >= 8:
-        array = np.frombuffer(data, dtype.numpy().newbyteorder("<")).reshape(shape.numpy())
-        return ir.Tensor(array, dtype=dtype, shape=shape, name=tensor.name)
-    # Packed types: onnx_ir unpacks them from a message.
-    packed = TensorProto(
-        name=tensor.name or "", data_type=dtype.value, dims=shape.numpy(), raw_data=bytes(data)
-    )
-    return ir.from_proto(packed)
 
 
 def _entries(tensor: TensorProto) -> dict[str, str]:
@@ -176,7 +144,7 @@ def _is_text(value: object) -> bool:
 
 
 def _locate(
-    entries: Mapping[str, str], tensor: TensorProto, find: Callable[[str], DataFile]
+    entries: Mapping[str, str], tensor: TensorProto, find: Callable[[str], Storage]
 ) -> None:
     offset = _number(entries, "offset") or 0
     length = _number(entries, "length")

@@ -1,17 +1,20 @@
 """Opens models: from the bytes of a file to a checked graph with stable ids.
 
 Pure Python and protobuf. No native checker, shape inference or runtime sees the model here, no
-weights are read, and the time taken is linear in the size of the file.
+weights are read, and the time taken is linear in the size of the file. The weights of a large file
+are left in it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import stat
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from io import BufferedReader
 from pathlib import Path
 from types import MappingProxyType
 
@@ -33,17 +36,19 @@ from optimizer.findings import Finding
 from optimizer.limits import Limits
 from optimizer.model.conformance import Facts
 from optimizer.model.contradictions import find_contradictions
-from optimizer.model.data_files import FolderFiles, Sources, UploadedFiles
+from optimizer.model.data_files import FolderFiles, Sources, UploadedFiles, WithOwnFile
 from optimizer.model.external import ExternalData
 from optimizer.model.graph import Model, identify
 from optimizer.model.inline import inline_functions
 from optimizer.model.names import name_nodes, name_values
+from optimizer.model.outline import OUTLINED_FILE_BYTES, outlined
 from optimizer.model.repair import after_checks, before_checks
 from optimizer.model.report import Findings
 from optimizer.model.sniff import HEAD_BYTES, refuse_other_formats
 from optimizer.model.validate import validate
 from optimizer.model.wire import survey
 from optimizer.numbers import bytes_text
+from optimizer.stored import FileStorage, Storage, held_open
 
 _NO_COMPANIONS: Mapping[str, bytes | Path] = MappingProxyType({})
 _DEFAULT_LIMITS = Limits()
@@ -67,9 +72,28 @@ def load_path(
     """
     path = Path(path)
     with _every_error_a_finding():
-        data = _read(path, limits)
         sources = FolderFiles(path.parent, follow_links=follow_links)
-        return _load(data, path.name, sources, limits)
+        with _opened(path, limits) as file:
+            size = os.fstat(file.fileno()).st_size
+            parts = _outlined(file, size) if size >= OUTLINED_FILE_BYTES else None
+            if parts is None:
+                data = file.read(limits.file_bytes + 1)
+                return _load(data, path.name, sources, limits)
+        data, digest, location, own = parts
+        return _load(data, path.name, WithOwnFile(location, own, sources), limits, digest=digest)
+
+
+def load_beside(data: bytes, folder: Path, *, name: str, limits: Limits = _DEFAULT_LIMITS) -> Model:
+    """Open a model given as bytes, whose data files lie in a folder.
+
+    Raises:
+        LoadError: the file cannot be opened as a model.
+        LimitError: a limit is exceeded.
+        InvalidGraph: the graph breaks ONNX's rules.
+    """
+    with _every_error_a_finding():
+        _check_size(len(data), limits)
+        return _load(data, name, FolderFiles(folder, follow_links=False), limits)
 
 
 def load_bytes(
@@ -106,7 +130,9 @@ def _every_error_a_finding() -> Generator[None]:
         raise
 
 
-def _read(path: Path, limits: Limits) -> bytes:
+@contextmanager
+def _opened(path: Path, limits: Limits) -> Generator[BufferedReader]:
+    """The file at its beginning, once it looks like a model of a size that is allowed."""
     shown = quoted(path.name)
     try:
         # Without O_NONBLOCK, opening a named pipe would wait for ever.
@@ -122,7 +148,17 @@ def _read(path: Path, limits: Limits) -> bytes:
         refuse_other_formats(file.read(HEAD_BYTES))
         _check_size(info.st_size, limits)
         file.seek(0)
-        return file.read(limits.file_bytes + 1)
+        yield file
+
+
+def _outlined(file: BufferedReader, size: int) -> tuple[bytes, str, str, Storage] | None:
+    """A file without its weights, its digest, and where the weights are; None if it is odd."""
+    location = secrets.token_hex(16)  # which no model can name
+    own = FileStorage(held_open(os.dup(file.fileno())), "the model itself")
+    data = outlined(own.read, size, location)
+    if data is None:
+        return None
+    return data, hashlib.file_digest(file, "sha256").hexdigest(), location, own
 
 
 def _check_size(size: int, limits: Limits) -> None:
@@ -133,7 +169,8 @@ def _check_size(size: int, limits: Limits) -> None:
         )
 
 
-def _load(data: bytes, name: str, sources: Sources, limits: Limits) -> Model:
+def _load(data: bytes, name: str, sources: Sources, limits: Limits, *, digest: str = "") -> Model:
+    """The model; `digest` is that of its file where `data` is only part of it."""
     report = Findings()
     refuse_other_formats(data[:HEAD_BYTES])
     survey(data, limits)
@@ -152,7 +189,7 @@ def _load(data: bytes, name: str, sources: Sources, limits: Limits) -> Model:
         if facts.external:
             external.bind(model)
         _normalize(model, facts, limits=limits, report=report)
-    digest = hashlib.sha256(data).hexdigest()
+    digest = digest or hashlib.sha256(data).hexdigest()
     return Model(model, name, digest, findings=report.findings, statuses=report.statuses)
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import onnx
 import onnx_ir as ir
 
-from optimizer.errors import StudioError, quoted
+from optimizer.stored import StoredTensor, chunks_of
 
 if TYPE_CHECKING:
     from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
@@ -35,7 +32,8 @@ def write_properties(
         entries.add(key=key, value=properties[key])
 
 
-def _describe(proto: onnx.TensorProto, tensor: ir.TensorProtocol) -> None:
+def describe(proto: onnx.TensorProto, tensor: ir.TensorProtocol) -> None:
+    """Everything of the tensor but its elements."""
     proto.data_type = tensor.dtype.value
     proto.dims.extend(tensor.shape.numpy())
     if tensor.doc_string:
@@ -45,7 +43,7 @@ def _describe(proto: onnx.TensorProto, tensor: ir.TensorProtocol) -> None:
 
 def store_inline(proto: onnx.TensorProto, tensor: ir.TensorProtocol) -> None:
     """Store the tensor in the message itself, as raw little-endian bytes."""
-    _describe(proto, tensor)
+    describe(proto, tensor)
     if isinstance(tensor, ir.StringTensor):
         proto.string_data.extend(tensor.string_data())
     elif tensor.dtype == ir.DataType.STRING:
@@ -67,36 +65,49 @@ class SideFile:
         if tensor.dtype == ir.DataType.STRING or tensor.nbytes < SIDE_FILE_TENSOR_BYTES:
             store_inline(proto, tensor)
             return
-        _describe(proto, tensor)
         offset = -(-self._end // SIDE_FILE_ALIGNMENT) * SIDE_FILE_ALIGNMENT
         self._target.write(bytes(offset - self._end))
-        if isinstance(tensor, ir.ExternalTensor):  # else each maps the whole file anew
+        if isinstance(tensor, ir.ExternalTensor | StoredTensor):
             tensor.tofile(self._target)
         else:
-            self._target.write(tensor.tobytes())
+            for chunk in chunks_of(tensor):
+                self._target.write(chunk)
         self._end = offset + tensor.nbytes
-        proto.data_location = onnx.TensorProto.EXTERNAL
-        entries = {"location": self._location, "offset": str(offset), "length": str(tensor.nbytes)}
-        for key, value in entries.items():
-            proto.external_data.add(key=key, value=value)
+        store_elsewhere(proto, tensor, self._location, offset)
 
 
-@contextmanager
-def replacement(path: Path) -> Generator[BinaryIO]:
-    """A new file that takes the place of `path` once it is complete."""
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
-    except OSError as error:
-        raise StudioError(
-            f"Cannot write {quoted(path)}: {error.strerror}. Choose a folder you may write to."
-        ) from error
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as target:
-            yield target
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    except OSError as error:
-        raise StudioError(f"Cannot write {quoted(path)}: {error.strerror}.") from error
-    finally:
-        temporary.unlink(missing_ok=True)
+class ByReference:
+    """Leaves tensors in data files that other models have, and hands on all others.
+
+    Args:
+        locations: of these data files, by their paths.
+        others: what becomes of all other tensors.
+    """
+
+    def __init__(self, locations: Mapping[Path, str], others: TensorSink) -> None:
+        self._locations, self._others = locations, others
+
+    def __call__(self, proto: onnx.TensorProto, tensor: ir.TensorProtocol) -> None:
+        """Store one tensor, or say where it is."""
+        path = data_file(tensor)
+        location = None if path is None else self._locations.get(path)
+        if location is None or not isinstance(tensor, StoredTensor):
+            self._others(proto, tensor)
+        else:
+            store_elsewhere(proto, tensor, location, tensor.offset)
+
+
+def data_file(tensor: ir.TensorProtocol) -> Path | None:
+    """The data file that a tensor lies in, if other models may refer to it."""
+    return tensor.storage.path if isinstance(tensor, StoredTensor) else None
+
+
+def store_elsewhere(
+    proto: onnx.TensorProto, tensor: ir.TensorProtocol, location: str, offset: int
+) -> None:
+    """Say where the elements are."""
+    describe(proto, tensor)
+    proto.data_location = onnx.TensorProto.EXTERNAL
+    entries = {"location": location, "offset": str(offset), "length": str(tensor.nbytes)}
+    for key, value in entries.items():
+        proto.external_data.add(key=key, value=value)

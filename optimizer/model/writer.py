@@ -9,6 +9,7 @@ without it, session creation is quadratic in the number of nodes. `meta` (our id
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import cast
 
@@ -18,18 +19,18 @@ from onnx_ir import serde
 
 from optimizer.errors import LimitError
 from optimizer.model.graph import walk_graphs
+from optimizer.model.new_file import replacement
+from optimizer.model.placement import INLINE_BYTES, Placement, place, weights
 from optimizer.model.signatures import RUNTIME_IR_VERSION
 from optimizer.model.storage import (
+    ByReference,
     SideFile,
     TensorSink,
-    replacement,
     store_inline,
     write_properties,
 )
+from optimizer.model.streaming import LeftOut, Piece, pieces, streamed_tensors
 from optimizer.numbers import bytes_text
-
-INLINE_BYTES = 1_800_000_000
-"""More weights than this go to a side file: protobuf ends at 2 GiB."""
 
 _QUANTIZATION = "quant_parameter_tensor_names"  # where onnx_ir keeps a value's annotation
 _NEEDS_IR_VERSION = {
@@ -58,38 +59,57 @@ def to_bytes(model: ir.Model) -> bytes:
             f"The model's weights take {bytes_text(size_bytes)}, more than fits in one ONNX file "
             f"({bytes_text(INLINE_BYTES)}). Write it to a folder, with a data file beside it."
         )
-    return _serialized(to_proto(model, store_inline))
+    return b"".join(model_pieces(model))
 
 
-def write(model: ir.Model, path: Path | str, *, inline_bytes: int = INLINE_BYTES) -> None:
+def write(
+    model: ir.Model,
+    path: Path | str,
+    *,
+    inline_bytes: int = INLINE_BYTES,
+    placement: Placement | None = None,
+) -> None:
     """Write the model to `path`, and large weights to `<name>.data` beside it.
 
-    Both files appear complete or not at all.
+    All files appear complete or not at all, and never a model with the data of another.
 
     Args:
         model: to write.
         path: of the model file.
         inline_bytes: more weights than this go to the file beside it. A person wants one file as
             long as it can be; a program reads and writes two several times as fast.
+        placement: where weights go, if that is decided.
+
+    Raises:
+        StudioError: it cannot be written; what was there is as it was.
     """
     path = Path(path)
-    if weight_bytes(model) <= inline_bytes:
-        _replace(path, _serialized(to_proto(model, store_inline)))
-        return
-    side = path.with_name(f"{path.name}.data")
-    with replacement(side) as target:
-        data = _serialized(to_proto(model, SideFile(target, location=side.name)))
-    _replace(path, data)
+    placement = placement or place(model, path, inline_bytes=inline_bytes)
+    side = path.parent / placement.side if placement.side else None
+    with ExitStack() as files:
+        target = files.enter_context(replacement(path))
+        store: TensorSink = store_inline
+        if side is not None:  # takes its name first
+            store = SideFile(files.enter_context(replacement(side)), location=placement.side)
+        store = ByReference(placement.references, store) if placement.references else store
+        for piece in model_pieces(model, store):
+            target.write(piece)
+        if side is not None and side.exists():
+            path.unlink(missing_ok=True)  # else it would stand for a moment beside the new data
+
+
+def model_pieces(model: ir.Model, store: TensorSink = store_inline) -> Iterator[Piece]:
+    """The bytes of the model's file in pieces; what `store` puts into it is not all in memory."""
+    large = streamed_tensors(model.graph) if store is store_inline else {}
+    if not large:
+        yield _serialized(to_proto(model, store))
+    else:
+        yield from pieces(to_proto(model, LeftOut(large, store)), large)
 
 
 def weight_bytes(model: ir.Model) -> int:
     """Bytes of all initializers of the model and its bodies."""
-    return sum(
-        value.const_value.nbytes
-        for graph in walk_graphs(model.graph)
-        for value in graph.initializers.values()
-        if value.const_value is not None
-    )
+    return sum(tensor.nbytes for tensor in weights(model))
 
 
 def _serialized(proto: onnx.ModelProto) -> bytes:
@@ -247,8 +267,3 @@ def _write_value(proto: onnx.ValueInfoProto, value: ir.Value) -> None:
     write_properties(proto.metadata_props, value.metadata_props)
     if value.doc_string:
         proto.doc_string = value.doc_string
-
-
-def _replace(path: Path, data: bytes) -> None:
-    with replacement(path) as target:
-        target.write(data)

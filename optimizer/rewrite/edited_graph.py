@@ -14,6 +14,7 @@ import onnx_ir as ir
 from optimizer.model.graph import graph_id, node_id, walk_graphs
 from optimizer.model.symbolic import Refinement
 from optimizer.rewrite.graph_state import GraphState
+from optimizer.stored import NewWeights
 
 Refine = Callable[[ir.Node], Iterable[Refinement]]
 
@@ -23,6 +24,7 @@ class EditedGraph:
 
     def __init__(self, model: ir.Model, *, refine: Refine | None = None) -> None:
         self.state = GraphState(model)
+        self.new_weights = NewWeights()
         self._refine = refine
         self._derived: dict[str, int] = {}
         self._generations: dict[str, int] = {}

@@ -30,7 +30,7 @@ class TraceFiles:
     """A trace that goes without its source, and the source.
 
     Attributes:
-        source: the model file of step 0.
+        source: the model file of step 0; its data may lie elsewhere, behind links.
         trace: as `save_trace` writes it without a source.
     """
 
@@ -83,7 +83,7 @@ def own_graph_at(files: TraceFiles, step: int) -> Model:
 
 def _opened(files: TraceFiles) -> tuple[Model, Cursor]:
     with collection_paused():
-        model = load_path(files.source)
+        model = load_path(files.source, follow_links=True)
         return model, open_trace_over(files.trace, model.ir)
 
 

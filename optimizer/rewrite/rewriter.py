@@ -224,7 +224,7 @@ class Application:
     def _add_initializer(self, new: NewInitializer) -> ir.Value:
         name = self.edited.fresh_name(new.hint)
         identity = self.edited.fresh_id(self.root).replace("~", "~w")
-        tensor = new.tensor
+        tensor = self.edited.new_weights.keep(new.tensor)
         self._edit(edits.AddInitializer(graph_id(self.graph), identity, name, tensor))
         value = self.created[new] = self.state.values[identity]
         return value

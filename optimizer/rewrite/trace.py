@@ -183,6 +183,21 @@ class PassTiming:
     seconds: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class DataReference:
+    """A data file of the source that a trace refers to instead of carrying it.
+
+    Attributes:
+        location: what the source calls it.
+        size_bytes: of it.
+        evidence: `optimizer.stored.evidence` of it.
+    """
+
+    location: str
+    size_bytes: int
+    evidence: str
+
+
 @dataclass(slots=True)
 class Trace:
     """One run of a pipeline over one model.
@@ -199,6 +214,7 @@ class Trace:
         failed: rules that raised, each once.
         vetoed: matches held back by the pipeline's vetoes.
         rewrites: the steps, in order.
+        data: data files of the source that the trace's file goes without; none until saved.
         state: the graph as the run left it; None once it is read from a file.
     """
 
@@ -213,6 +229,7 @@ class Trace:
     failed: list[FailedMatch] = field(default_factory=list[FailedMatch])
     vetoed: list[VetoedMatch] = field(default_factory=list[VetoedMatch])
     rewrites: list[Rewrite] = field(default_factory=list[Rewrite])
+    data: tuple[DataReference, ...] = ()
     state: GraphState | None = None
 
     @property

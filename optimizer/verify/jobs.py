@@ -7,13 +7,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import onnx_ir as ir
+from onnx import ModelProto
 
 from optimizer.errors import quoted
 from optimizer.isolation import Progress, silent
 from optimizer.model.graph import bodies, walk_nodes
+from optimizer.model.outline import outlined_file
+from optimizer.model.writer import weight_bytes
 from optimizer.operators.catalogue import is_random
 from optimizer.verify.comparison import Comparison, Tolerance, compare, pooled
 from optimizer.verify.feeds import Array, Feed, draw, planned
+from optimizer.verify.memory import memory_problem
 from optimizer.verify.runtime import Interface, NotRunnable, Session, as_file, unsupported_inputs
 from optimizer.verify.sizes import plans
 
@@ -104,6 +108,8 @@ def run_reference(
     report(f"{REFERENCE}: creating the session", 0.0)
     path = as_file(model)
     structure = structure_of(path)
+    if problem := memory_problem(weight_bytes(structure)):
+        raise NotRunnable(problem)
     session = Session(path)
     if reason := unsupported_inputs(session.interface):
         raise NotRunnable(reason)
@@ -174,7 +180,14 @@ def structure_of(path: Path) -> ir.Model:
         NotRunnable: it cannot be read.
     """
     try:
-        return ir.load(path)
+        data = outlined_file(path)
+        if data is None:
+            return ir.load(path)
+        model = ir.from_proto(ModelProto.FromString(data))
+        for value in model.graph.initializers.values():
+            if isinstance(value.const_value, ir.ExternalTensor):
+                value.const_value.base_dir = path.parent
+        return model
     except Exception as error:  # whatever a malformed or unsupported file leads to
         raise NotRunnable(f"The graph cannot be read: {quoted(str(error))}.") from error
 

@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 
 from optimizer.errors import RunError
+from optimizer.model.outline import outlined_file
 from optimizer.verify.feeds import DTYPES, Array, Input
 from optimizer.verify.values import array_of, needs_values, value_of
 
 MAX_OUTPUT_BYTES = 2 << 30
 _MAX_MESSAGE = 240
+_FOLDER_OF_DATA = "session.model_external_initializers_file_folder_path"
 _MEMORY_TEXTS = ("allocate", "bad_alloc", "bad allocation")
 
 _file_numbers = itertools.count()
@@ -69,7 +71,10 @@ class Session:
             options.enable_cpu_mem_arena = options.enable_mem_pattern = False
         with _refusals():
             self._session: Any = ort.InferenceSession(
-                str(path), options, providers=["CPUExecutionProvider"], enable_fallback=0
+                _frugal(path, options),
+                options,
+                providers=["CPUExecutionProvider"],
+                enable_fallback=0,
             )
         self.interface = Interface(
             tuple(_input(item) for item in self._session.get_inputs()),
@@ -128,6 +133,20 @@ def _options() -> Any:  # the runtime's classes have no types
     for pool in ("intra_op", "inter_op"):
         options.add_session_config_entry(f"session.{pool}.allow_spinning", "0")
     return options
+
+
+def _frugal(path: Path, options: Any) -> bytes | str:
+    """What the runtime reads: of a large file its structure, the weights mapped where they are.
+
+    Given the file, the runtime holds all weights three times for a while; weights laid out anew for
+    its kernels would be a second copy for good.
+    """
+    data = outlined_file(path)
+    if data is None:
+        return str(path)
+    options.add_session_config_entry(_FOLDER_OF_DATA, str(path.parent.absolute()))
+    options.add_session_config_entry("session.disable_prepacking", "1")
+    return data
 
 
 def _input(item: Any) -> Input:

@@ -15,12 +15,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 import graphviz
+import onnx_ir as ir
 
 from optimizer.errors import RunError, StudioError
 from optimizer.isolation import Isolate, Progress, within_worker
 from optimizer.limits import JobLimits
 from optimizer.model.graph import Model, count_nodes
 from optimizer.model.loader import load_bytes, load_path
+from optimizer.model.placement import INLINE_BYTES as ONE_FILE_BYTES
+from optimizer.model.placement import linked, weights
+from optimizer.model.storage import data_file
 from optimizer.model.writer import write
 from optimizer.pipeline import Pipeline
 from optimizer.registry import GraphPass
@@ -46,6 +50,10 @@ WHOLE_TRACE = "run.trace"
 
 INLINE_BYTES = 1 << 20
 """More weights than this stand beside the source: every job reads it again."""
+
+
+LINKED_BYTES = 1 << 30
+"""More weights than this in data files are not copied: the source refers to them by links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +109,18 @@ def open_model(request: OpenRequest, folder: Path, *, progress: Progress) -> Non
     drawing = graph_json(model.ir.graph, key=request.key, name=request.name, groups=groups)
     _write_gzip(folder / GRAPH, drawing)
     if model.statuses.optimizable.ok:
-        write(model.ir, folder / SOURCE, inline_bytes=INLINE_BYTES)
+        _write_linked(model.ir, folder / SOURCE, inline_bytes=INLINE_BYTES)
     summary = SUMMARY.to_json(replace(summary_of(model), name=request.name))
     (folder / SUMMARY_FILE).write_text(_dump({**summary, "code": code_version()}))
+
+
+def _write_linked(model: ir.Model, path: Path, *, inline_bytes: int) -> None:
+    """Write a model into a folder of the store; large data files are linked to."""
+    beside = sum(tensor.nbytes for tensor in weights(model) if data_file(tensor) is not None)
+    if beside < LINKED_BYTES:
+        write(model, path, inline_bytes=inline_bytes)
+    else:
+        write(model, path, placement=linked(model, path.parent, inline_bytes=inline_bytes))
 
 
 def rewrite_model(
@@ -114,7 +131,7 @@ def rewrite_model(
     Raises:
         StudioError: the model may not be optimized.
     """
-    model = load_path(folder / SOURCE)
+    model = load_path(folder / SOURCE, follow_links=True)
     nodes_before = count_nodes(model.ir.graph)
     chosen = Pipeline.from_json(pipeline)
     with _isolate_for(chosen) as isolate:
@@ -158,7 +175,7 @@ def write_step(files: TraceFiles, step: int, folder: Path, *, progress: Progress
         TraceError: there is no such step.
     """
     progress("writing the model", 0.5)
-    write(graph_at(files, step), folder / _step_file(step))
+    _write_linked(graph_at(files, step), folder / _step_file(step), inline_bytes=ONE_FILE_BYTES)
 
 
 def write_trace(files: TraceFiles, request: None, folder: Path, *, progress: Progress) -> None:

@@ -5,8 +5,9 @@
     models/<model key>/<run key>/<kind>-<key>/     what an `Artifact` of that kind made
 
 A folder that exists is complete; what is not there is made by whoever wants it first, and may be
-gone again when the cache is full. A model stays as long as an `OpenedModel` or `OpenedRun` of it
-is held anywhere.
+gone again when the cache is full. More than 1 GiB in data files is not copied: `linked-*.data` are
+links to them, good as long as they are as they were. A model stays as long as an `OpenedModel` or
+`OpenedRun` of it is held anywhere.
 """
 
 from __future__ import annotations

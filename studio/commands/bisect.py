@@ -22,6 +22,9 @@ SCHEMA = "passlens.bisect/1"
 def declare(parser: argparse.ArgumentParser) -> None:
     """Its arguments."""
     parser.add_argument("trace", type=Path, metavar="TRACE")
+    parser.add_argument(
+        "--data", type=Path, metavar="DIR", help="where the source's data files are"
+    )
     declare_check(parser)
 
 
@@ -32,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
         StudioError: the trace cannot be opened, or the budget is none.
     """
     held_to = tolerance_of(arguments)
-    cursor = open_trace(arguments.trace)
+    cursor = open_trace(arguments.trace, data=arguments.data)
     steps = cursor.trace.steps
     found = bisect(cursor.materialize, steps, isolate=default_pool(), tolerance=held_to)
     if arguments.json:

@@ -6,25 +6,30 @@ import argparse
 import resource
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from optimizer.errors import plain, quoted
+import onnx_ir as ir
+
+from optimizer.errors import StudioError, plain, quoted
 from optimizer.graph_cost import graph_cost
 from optimizer.model.graph import Model, count_nodes, walk_nodes
 from optimizer.model.loader import load_path
-from optimizer.model.writer import write
+from optimizer.model.placement import AUTO, Placement, place
+from optimizer.model.writer import weight_bytes, write
 from optimizer.numbers import counted
 from optimizer.pipeline_file import write_pipeline
-from optimizer.registry import is_imported
+from optimizer.registry import Exactness, is_imported
 from optimizer.rewrite.driver import Stop, optimize
 from optimizer.rewrite.near_misses import NearMisses, near_misses
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import Trace
-from optimizer.rewrite.trace_file import save_trace
+from optimizer.rewrite.trace_file import references, save_trace
 from optimizer.source import complete
 from optimizer.verify import LOSSY, ErrorBudget, Verification, budget_of, verify
+from optimizer.verify.memory import memory_problem
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import bindings, model_path
@@ -34,6 +39,11 @@ from studio.commands.sixteen_bits import planned, verified, with_keep_list
 from studio.commands.verify import verification_json
 
 SCHEMA = "passlens.optimize/1"
+_PROMISES: Mapping[Exactness, str] = {
+    "exact": "each bit for bit",
+    "reassociates": "each equal but for the rounding of floats",
+    "lossy": "of which some give precision away",
+}
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -51,6 +61,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
         metavar="5%|25dB",
         help="error that lossy passes may make; see docs/precision.md",
     )
+    parser.add_argument(
+        "--external",
+        default=AUTO,
+        metavar="keep|copy|FILE",
+        help="large weights stay in the source's data file, or go to a new one beside OUT",
+    )
     parser.add_argument("--no-verify", action="store_true", help="do not compare the outputs")
 
 
@@ -65,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     budget = None if arguments.budget is None else budget_of(arguments.budget)
     bound = bindings(arguments.bind)
     model = load_path(path)
+    _check_outputs(arguments, model, path)
     if not arguments.no_verify:
         pipeline = with_keep_list(pipeline, path, bound, budget)
     began = time.process_time()
@@ -75,7 +92,8 @@ def run(arguments: argparse.Namespace) -> int:
     trace = optimize(model, pipeline, stop=stop, isolate=default_pool())
     peak_rss_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     after = _figures(model)
-    write(model.ir, arguments.output)
+    placement = place(model.ir, arguments.output, external=arguments.external, source=path)
+    write(model.ir, arguments.output, placement=placement)
     if arguments.trace is not None:
         save_trace(Cursor.at_end(trace), arguments.trace)
     if arguments.save_pipeline is not None:
@@ -90,9 +108,36 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if arguments.json:
         measured = {"shape_seconds": shape_seconds, "peak_rss_bytes": peak_rss_bytes}
-        print_json(_report(trace, before, after, checked) | measured)
+        print_json(
+            _report(trace, before, after, checked) | {"weights": _told(placement)} | measured
+        )
     _say(trace, before, after, checked)
+    if text := str(placement):
+        say(text)
     return CHECK_FAILED if (checked is not None and checked.failed) or trace.failed else DONE
+
+
+def _check_outputs(arguments: argparse.Namespace, model: Model, path: Path) -> None:
+    """Refuse what cannot be written before anything is, and before the work."""
+    if not model.statuses.optimizable.ok:
+        return  # which is said where it is optimized
+    place(model.ir, arguments.output, external=arguments.external, source=path)
+    if arguments.trace is not None:
+        if not arguments.trace.parent.is_dir():
+            raise StudioError(
+                f"Cannot write {quoted(arguments.trace)}. Choose a folder you may write to."
+            )
+        references(model.ir)
+
+
+def _told(placement: Placement) -> dict[str, Any]:
+    files = [*placement.references.values(), *filter(None, [placement.side])]
+    return {
+        "inline_bytes": placement.inline_bytes,
+        "referred_bytes": placement.referred_bytes,
+        "side_bytes": placement.side_bytes,
+        "files": sorted(files),
+    }
 
 
 def _figures(model: Model) -> dict[str, Any]:
@@ -110,6 +155,8 @@ def _verify(
     source: Path, output: Path, trace: Trace, bound: dict[str, int], budget: ErrorBudget | None
 ) -> Verification:
     """Compare with the file as it came; exact passes must not change a bit, lossy ones not much."""
+    if trace.state is not None and (problem := memory_problem(weight_bytes(trace.state.model))):
+        return Verification("not_run", f"{problem} {_unrun(trace)}")
     return verify(
         source,
         output,
@@ -118,6 +165,22 @@ def _verify(
         budget=(budget or LOSSY) if trace.exactness == "lossy" else None,
         bindings=bound,
     )
+
+
+def _unrun(trace: Trace) -> str:
+    """What is known of a model that was not run."""
+    cursor = Cursor.at_end(trace)
+    ends = [_ends(cursor.seek(step)) for step in (0, trace.steps)]
+    same = "are those of the source" if ends[0] == ends[1] else "differ from the source's"
+    return (
+        f"What was not run is what its passes promise: {counted(trace.steps, 'rewrite')}, "
+        f"{_PROMISES[trace.exactness]}; inputs and outputs {same}."
+    )
+
+
+def _ends(model: ir.Model) -> list[tuple[str, str, str]]:
+    values = (*model.graph.inputs, *model.graph.outputs)
+    return [(value.name or "", str(value.type), str(value.shape)) for value in values]
 
 
 def _report(

@@ -14,6 +14,9 @@ from studio.commands.output import say
 def declare(parser: argparse.ArgumentParser) -> None:
     """Its arguments."""
     parser.add_argument("trace", type=Path, metavar="TRACE")
+    parser.add_argument(
+        "--data", type=Path, metavar="DIR", help="where the source's data files are"
+    )
     parser.add_argument("--step", type=int, required=True, metavar="K", help="0 is the source")
     parser.add_argument("-o", "--output", type=Path, required=True, metavar="OUT")
 
@@ -24,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     Raises:
         StudioError: the trace cannot be opened or has no such step.
     """
-    cursor = open_trace(arguments.trace)
+    cursor = open_trace(arguments.trace, data=arguments.data)
     write(cursor.seek(arguments.step), arguments.output)
     say(f"Wrote step {arguments.step} of {cursor.trace.steps} to {arguments.output}.")
     return DONE

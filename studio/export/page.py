@@ -9,6 +9,8 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
+from optimizer.model.placement import INLINE_BYTES
+from optimizer.numbers import bytes_text
 from studio.artifacts.jobs import EXPORTED, PICTURE, PictureRequest
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.opening import title_of
@@ -19,6 +21,7 @@ from studio.page.parts import (
     model_and_run,
     offer_download,
     show_error,
+    show_message,
     words,
 )
 from studio.services import store, tasks
@@ -61,6 +64,11 @@ def _step(run: OpenedRun) -> int:
 
 def _files(model: OpenedModel, run: OpenedRun, step: int) -> None:
     st.subheader("Files", anchor=False)
+    size_bytes = model.summary.weight_bytes
+    if size_bytes > INLINE_BYTES:
+        text = f"{bytes_text(size_bytes)} of weights are more than one file holds. "
+        show_message(text + "passlens optimize writes files that refer to them.", key="giant")
+        return
     offer_download(
         f"Model at step {step} (.onnx)",
         f"{file_stem()}-step-{step}.onnx",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Iterator
 from typing import cast
 
 import onnx_ir as ir
 
-from optimizer.constants import digest, fingerprint
+from optimizer.constants import equal_groups
 from optimizer.errors import quoted
 from optimizer.model.graph import is_used
 from optimizer.numbers import bytes_text
@@ -69,12 +69,15 @@ def _find(graph: ir.Graph, context: Context) -> _Keepers:
     if not graph.initializers:
         return {}
     outermost_first = [*context.scopes(graph)][::-1]
-    candidates = [value for scope in outermost_first for value in _mergeable(scope)]
+    candidates = {
+        value: value.const_value
+        for scope in outermost_first
+        for value in _mergeable(scope)
+        if value.const_value is not None
+    }
     keepers: _Keepers = {}
-    for alike in _groups(candidates, lambda t: (t.dtype, t.size)):
-        for sampled in _groups(alike, fingerprint):
-            for first, *rest in _groups(sampled, digest):
-                keepers.update({value: first for value in rest if value.graph is graph})
+    for first, *rest in equal_groups(candidates):
+        keepers.update({value: first for value in rest if value.graph is graph})
     return keepers
 
 
@@ -84,17 +87,6 @@ def _mergeable(graph: ir.Graph) -> Iterator[ir.Value]:
             continue
         if value.const_value.dtype != ir.DataType.STRING:
             yield value
-
-
-def _groups(
-    values: list[ir.Value], key: Callable[[ir.TensorProtocol], Hashable]
-) -> Iterator[list[ir.Value]]:
-    """The values that share a key with another."""
-    found: dict[Hashable, list[ir.Value]] = {}
-    for value in values:
-        assert value.const_value is not None
-        found.setdefault(key(value.const_value), []).append(value)
-    return (alike for alike in found.values() if len(alike) > 1)
 
 
 @register

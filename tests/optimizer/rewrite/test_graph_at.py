@@ -29,9 +29,9 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """Every source that is loaded."""
     seen: list[Path] = []
 
-    def load(path: Path) -> object:
+    def load(path: Path, *, follow_links: bool) -> object:
         seen.append(path)
-        return load_path(path)
+        return load_path(path, follow_links=follow_links)
 
     monkeypatch.setattr(module, "load_path", load)
     return seen
