@@ -203,6 +203,8 @@ def _plain(value: object) -> str:
     """An attribute for people: "0,2,1,3"."""
     if isinstance(value, list | tuple):
         return ",".join(str(each) for each in cast("list[object]", value))
+    if isinstance(value, float):
+        return f"{value:.4g}"
     return "not set" if value is None else str(value)
 
 

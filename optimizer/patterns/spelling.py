@@ -29,7 +29,10 @@ class Line:
 
     def __str__(self) -> str:
         operands = ", ".join(o if isinstance(o, str) else o.spoken for o in self.operands)
-        settings = ", ".join(f"{name}={value}" for name, value in self.node.settings.items())
+        settings = ", ".join(
+            f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}"
+            for name, value in self.node.settings.items()
+        )
         domain = f"{self.node.domain}." if self.node.domain else ""
         return f"{self.output} = {domain}{self.operator}({operands})" + (
             f"  {settings}" if settings else ""

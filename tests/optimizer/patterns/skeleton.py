@@ -86,13 +86,14 @@ class _Writer:
 
 
 def planted(spelling: Spelling, factor: float) -> Iterator[onnx.ModelProto]:
-    """The smallest model once for each number that must be what it is, times a factor."""
+    """The smallest model once for each number that must be what it is, times a factor, 0 as 1."""
     whole = smallest(spelling)
     for index, tensor in enumerate(whole.graph.initializer):
         if not tensor.name.startswith(_FIXED):
             continue
         model = onnx.ModelProto()
         model.CopyFrom(whole)
-        array = numpy_helper.to_array(tensor) * np.float32(factor)
+        number = numpy_helper.to_array(tensor)
+        array = np.where(number == 0, np.float32(1), number * np.float32(factor))
         model.graph.initializer[index].CopyFrom(numpy_helper.from_array(array, tensor.name))
         yield model
