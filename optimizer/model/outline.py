@@ -24,7 +24,7 @@ OUTLINED_TENSOR_BYTES = 1 << 16
 
 _WINDOW_BYTES = 1 << 16
 _GRAPH, _INITIALIZER, _RAW_DATA = 7, 5, 9
-_STORED_ELSEWHERE = frozenset({3, 4, 5, 6, 7, 10, 11, 13, 14})
+_STORED_ELSEWHERE = frozenset({3, 4, 5, 6, 7, 10, 11, 13})
 _FIXED = {1: 8, 5: 4}
 
 Read = Callable[[int, int], bytes]
@@ -118,7 +118,9 @@ class _Outline:
                 parts.append(self._read(field.begin, field.end - field.begin))
         kept = b"".join(parts)
         tensor = TensorProto.FromString(kept)
-        if len(raw) != 1 or tensor.data_type not in BITS or any(dim < 0 for dim in tensor.dims):
+        if len(raw) != 1 or tensor.data_location != TensorProto.DEFAULT:
+            return b""
+        if tensor.data_type not in BITS or any(dim < 0 for dim in tensor.dims):
             return b""
         offset, length = raw[0].value, raw[0].end - raw[0].value
         if length != byte_count(tensor.data_type, element_count(tensor.dims)):

@@ -77,6 +77,16 @@ def test_only_plain_raw_data_is_left_in_the_file() -> None:
     assert not tensors["w"].HasField("raw_data")
 
 
+def test_a_tensor_that_says_its_data_is_inside_is_left_in_the_file_too() -> None:
+    whole = model()
+    whole.graph.initializer[0].data_location = TensorProto.DEFAULT
+    data = without_weights(whole.SerializeToString())
+    assert data is not None
+    weight = onnx.load_from_string(data).graph.initializer[0]
+    assert weight.data_location == TensorProto.EXTERNAL
+    assert not weight.HasField("raw_data")
+
+
 @pytest.mark.parametrize("cut", [1, 1000, 100_000])
 def test_a_damaged_file_is_left_to_who_reads_all_of_it(cut: int) -> None:
     data = model().SerializeToString()
