@@ -22,6 +22,7 @@ from optimizer.constants import constant_of
 from optimizer.dimension import Dimension, Expression, symbol
 from optimizer.dimension_text import parse
 from optimizer.model.graph import bodies, walk_nodes
+from optimizer.model.graph_dims import FRESH, declared_dim, interface_symbols, written_dim
 from optimizer.operators.broadcasting import agreed_type
 from optimizer.operators.call import (
     INTEGERS,
@@ -40,10 +41,6 @@ from optimizer.operators.catalogue import decided_by_values, operator_of
 from optimizer.operators.contents import fitted, tensor_content
 from optimizer.operators.layouts import LAYOUTS
 
-_FRESH = "?"
-"""What the name of a symbol starts with that stands for a size nothing is known about."""
-
-_LONGEST_TEXT = 200
 _LARGEST = 2**63
 _MOST_DIMENSIONS = 64
 _NOT_ALLOWED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -102,7 +99,7 @@ class SymbolicValues:
         self._open: set[ir.Node] = set()
         self._sizes_by_values: set[str] = set()  # fresh symbols of sizes that values decide
         self._ranks_by_values: set[ir.Value] = set()
-        self._interface = _interface_symbols(model.graph)
+        self._interface = interface_symbols(model.graph)
         self.contradictions: dict[ir.Value, str] = {}
 
     def of(self, value: ir.Value | None) -> Content:
@@ -247,7 +244,7 @@ class SymbolicValues:
     def _dims(
         self, value: ir.Value, computed: Shape | None, node: ir.Node | None
     ) -> tuple[Dimension, ...] | None:
-        declared = None if value.shape is None else tuple(_declared_dim(dim) for dim in value.shape)
+        declared = None if value.shape is None else tuple(declared_dim(dim) for dim in value.shape)
         if computed is not None and None not in computed and declared in (None, computed):
             decided, shape = False, computed
         else:
@@ -331,7 +328,7 @@ class SymbolicValues:
         """The symbol of a size that nothing is known about, always the same for the same place."""
         fresh = self._fresh.get((value, axis))
         if fresh is None:
-            fresh = self._fresh[value, axis] = symbol(f"{_FRESH}{len(self._fresh)}")
+            fresh = self._fresh[value, axis] = symbol(f"{FRESH}{len(self._fresh)}")
         if decided:
             self._sizes_by_values |= fresh.symbols()
         return fresh
@@ -350,7 +347,7 @@ class SymbolicValues:
         if known is None:
             return None
         if declared is None:
-            return tuple(_written_dim(dim) for dim in known)
+            return tuple(written_dim(dim) for dim in known)
         if len(declared) != len(known):
             return None
         changed = False
@@ -358,7 +355,7 @@ class SymbolicValues:
         for claim, dim in zip(declared, known, strict=True):
             text = claim if isinstance(claim, int) else claim.value
             if not isinstance(text, int) and not self._is_interface_text(text):
-                better = _written_dim(dim)
+                better = written_dim(dim)
                 changed = changed or (better is not None and better != text)
                 text = text if better is None else better
             result.append(text)
@@ -370,16 +367,6 @@ class SymbolicValues:
         return dim is not None and self.is_interface(dim)
 
 
-def _interface_symbols(graph: ir.Graph) -> frozenset[str]:
-    found: set[str] = set()
-    for value in graph.inputs:
-        for dim in value.shape or ():
-            expression = _declared_dim(dim)
-            if isinstance(expression, Expression):
-                found |= expression.symbols()
-    return frozenset(found)
-
-
 def _representable(dim: Dimension) -> bool:
     return not isinstance(dim, int) or 0 <= dim < _LARGEST
 
@@ -388,20 +375,3 @@ def _is_large(shape: Shape | None) -> bool:
     """Whether a tensor surely has more elements than are followed."""
     sizes = in_numbers(shape)
     return sizes is not None and prod(sizes) > MAX_CONTENT
-
-
-def _declared_dim(dim: int | ir.SymbolicDim) -> Dim:
-    """A dimension of the graph as ours."""
-    if isinstance(dim, int):
-        return dim if dim >= 0 else None  # some exporters write -1 for unknown
-    return parse(dim.value) if dim.value else None
-
-
-def _written_dim(dim: Dimension) -> int | str | None:
-    """A dimension as the graph holds it; a fresh symbol means nothing outside this table."""
-    if isinstance(dim, int):
-        return dim
-    if any(name.startswith(_FRESH) for name in dim.symbols()):
-        return None
-    text = str(dim)
-    return text if len(text) <= _LONGEST_TEXT else None

@@ -60,12 +60,15 @@ def test_only_the_steps_of_a_group_are_played(opened: Opened) -> None:
     page = opened("fixture=cnn8&step=0", reduced=True)
     page.mouse.click(*title(page, BLOCK))
     page.evaluate("""() => {
-      window.visited = [];
-      const look = () => {
-        if (visited.at(-1) !== __passlens.step) visited.push(__passlens.step);
-        requestAnimationFrame(look);
-      };
-      look();
+      let report = __passlens;
+      window.visited = [report.step];
+      Object.defineProperty(window, '__passlens', {
+        get: () => report,
+        set: (next) => {
+          report = next;
+          if (visited.at(-1) !== next.step) visited.push(next.step);
+        },
+      });
     }""")
     page.get_by_label("Playing speed", exact=True).select_option("8")
     page.get_by_role("button", name="Play only these").click()

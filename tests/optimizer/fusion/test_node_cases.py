@@ -31,6 +31,7 @@ CONSTANT = set(
         "Unsqueeze",
         "Split",
         "Resize",
+        "ConstantOfShape",
     ]
 )
 """Operators whose inputs of integers, or of scales, say where elements lie; the cases give them at
@@ -85,7 +86,7 @@ def _with_constants(model: onnx.ModelProto, feeds: dict[str, np.ndarray]) -> onn
     changed.CopyFrom(model)
     held = {
         n
-        for n in list(node.input)[1:]
+        for n in list(node.input)[0 if node.op_type == "ConstantOfShape" else 1 :]
         if n in feeds and (feeds[n].dtype.kind in "iu" or n == "scales")
     }
     changed.graph.initializer.extend(onnx.numpy_helper.from_array(feeds[n], n) for n in held)
