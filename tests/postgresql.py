@@ -109,7 +109,7 @@ def postgresql_url(postgresql: Path) -> Iterator[str]:
         c.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.long)])
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty database, once of each kind."""
     if request.param == "sqlite":

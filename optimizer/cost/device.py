@@ -81,7 +81,7 @@ class DeviceProfile:
         levels: from the smallest cache to the memory.
         strided: bytes a second of classes that move data, by the width that `width_of` gives.
         launch_us: microseconds before an operator does anything, with all that it reads near.
-        launches_us: the same for single operators.
+        launches_us: the same for single operators, and for what `launched_as` names.
         far_us: what each operand adds that was last used long ago, and the operator itself.
         operators: curves of single operators that differ from their class; operations a second,
             or bytes a second for classes that move data.
@@ -141,5 +141,5 @@ class DeviceProfile:
 
 
 written_as(OperatorClass, lambda kind: kind.value, OperatorClass)
-DEVICE_FORM = Format(DeviceProfile, "passlens.device-profile/9", "device profile")
+DEVICE_FORM = Format(DeviceProfile, "passlens.device-profile/10", "device profile")
 """How a device profile is written, whoever reads it."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 
 import onnx_ir as ir
 
@@ -32,6 +33,10 @@ SQUARE = "Square"
 
 NEAREST = "Nearest"
 """How a device lists Resize that takes the nearest element."""
+
+BROADCAST = "Broadcast"
+"""How a device lists the launch of whatever computes element by element from operands of unlike
+shapes, scalars aside: it walks over them in spans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +153,10 @@ def predict(
     compute_s = operations / rate if rate else 0.0
     weight_bytes = max(graph_weight_bytes, cost.weight_bytes)
     read_s, write_s = traffic_s(node, kind, cost, device, width, weight_bytes)
+    launched = launched_as(node, kind, sizes)
+    launched = launched if launched in device.launches_us else node.op_type
     parts = Parts(
-        emit_us=0.0 if kind == OperatorClass.CONTROL else device.launch(node.op_type, far),
+        emit_us=0.0 if kind == OperatorClass.CONTROL else device.launch(launched, far),
         read_us=read_s * 1e6,
         compute_us=(compute_s + packing_s(node, kind, sizes, device)) * 1e6,
         write_us=write_s * 1e6,
@@ -195,6 +202,15 @@ def operator_of(node: ir.Node) -> str:
         if exponent is not None and exponent.size == 1 and exponent.numpy().item() in (2, 3):
             return SQUARE
     return node.op_type
+
+
+def launched_as(node: ir.Node, kind: OperatorClass, sizes: Sizes) -> str:
+    """The name under which a device lists the launch of a node."""
+    if kind not in PER_ELEMENT:
+        return node.op_type
+    shapes = {sizes.shape(value) for value in node.inputs if value is not None} - {(), None}
+    repeats = len(shapes) > 1 and max(prod(shape) for shape in shapes if shape) > 1
+    return BROADCAST if repeats else node.op_type
 
 
 def _rate(node: ir.Node, kind: OperatorClass, device: DeviceProfile, width: float) -> float:

@@ -1,8 +1,9 @@
 """What an operator costs before it does anything, with what it reads near and far.
 
 The same tiny operator again and again would be measured with all caches warm. So here are all of
-them, every dimension 1, in an order drawn once: some several times in a row, and every few dozen
-nodes a large one that sweeps the caches. Each node has constants of its own, as exporters give it.
+them, nearly every dimension 1, in an order drawn once: some several times in a row, and every few
+dozen nodes a large one that sweeps the caches. What repeats an operand has a few elements. Each
+node has constants of its own, as exporters give it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ import onnx_ir as ir
 from numpy.typing import NDArray
 from onnx_ir.tape import Tape
 
+from optimizer.cost.classes import operator_class
 from optimizer.cost.node import node_costs
+from optimizer.cost.predict import launched_as
 from optimizer.cost.sizes import Sizes
 from optimizer.cost.traffic import far_reads
 from optimizer.model.graph import identify, node_id
@@ -46,6 +49,7 @@ _Node = tuple[str, tuple[Operand, ...], dict[str, Any]]
 _floats = partial(np.full, fill_value=1, dtype=np.float32)
 _integers = partial(np.asarray, dtype=np.int64)
 _ONE, _MATRIX, _IMAGE = _floats(1), _floats((1, 1)), _floats((1, 1, 1, 1))
+_ROW = _floats((4, 1))
 _ALONE = (
     "Abs", "Clip", "Erf", "Exp", "Flatten", "Floor", "GlobalAveragePool", "Identity", "Neg", "Relu",
     "Round", "Shape", "Sigmoid", "Softmax", "Sqrt", "Tanh",
@@ -68,6 +72,8 @@ _NODES: tuple[_Node, ...] = (
     *((operator, ("image",), {}) for operator in _ALONE),
     *((operator, ("image", _ONE), {}) for operator in _WITH_ONE),
     *((operator, ("size", _integers(1)), {}) for operator in _BETWEEN_SIZES),
+    ("Add", ("column", _ROW), {}),
+    ("Add", ("column", _ONE), {}),
     ("AveragePool", ("image",), {"kernel_shape": [1, 1]}),
     ("BatchNormalization", ("image", _ONE, _ONE, _ONE, _ONE), {}),
     ("Cast", ("image",), {"to": 7}),
@@ -129,7 +135,7 @@ def _in_order(drawn: random.Random) -> list[_Node]:
 
 class _Graph:
     def __init__(self) -> None:
-        shapes = {"image": (1, 1, 1, 1), "pair": (2,), "matrix": (1, 1)}
+        shapes = {"image": (1, 1, 1, 1), "column": (1, 3, 1, 1), "pair": (2,), "matrix": (1, 1)}
         shapes |= {f"large {size}": (size,) for size in _SWEEPS}
         self._made = {name: ir.val(name, ir.DataType.FLOAT, s) for name, s in shapes.items()}
         self.inputs = list(self._made.values())
@@ -155,13 +161,13 @@ def launches_of(times_us: Mapping[str, float], near_bytes: int) -> tuple[dict[st
     Returns:
         Microseconds by operator with all near, and what each thing adds that lies far.
     """
-    graph = model().graph
-    far = far_reads(graph, node_costs(graph, Sizes()), near_bytes)
+    graph, sizes = model().graph, Sizes()
+    far = far_reads(graph, node_costs(graph, sizes), near_bytes)
     seen: dict[str, list[tuple[float, float]]] = {}
     for node in graph:
         name = node.name or ""
         if name in times_us and not name.startswith(APART):
-            seen.setdefault(node.op_type, []).append((far[node_id(node)], times_us[name]))
+            seen.setdefault(_listed(node, sizes), []).append((far[node_id(node)], times_us[name]))
     means: dict[str, tuple[float, float]] = {}
     above = below = 0.0
     for operator, points in seen.items():
@@ -172,3 +178,8 @@ def launches_of(times_us: Mapping[str, float], near_bytes: int) -> tuple[dict[st
         below += sum((a - x) ** 2 for a in xs) / usual**2
     far_us = max(0.0, above / below) if below else 0.0
     return {name: max(0.0, y - far_us * x) for name, (x, y) in means.items()}, far_us
+
+
+def _listed(node: ir.Node, sizes: Sizes) -> str:
+    kind = operator_class(node, sizes)
+    return node.op_type if kind is None else launched_as(node, kind, sizes)

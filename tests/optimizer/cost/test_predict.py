@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import onnx_ir as ir
 import pytest
 
 from optimizer.cost import Sizes
 from optimizer.cost.classes import OperatorClass
 from optimizer.cost.device import DeviceProfile, Level, RateCurve, flat
-from optimizer.cost.predict import Parts, predict, predict_graph
+from optimizer.cost.predict import BROADCAST, Parts, predict, predict_graph
 from optimizer.model.graph import identify
 from tests.optimizer.cost.nodes import model_of, node_of
 
@@ -71,6 +72,17 @@ def test_a_constant_square_is_no_general_power() -> None:
     """
     square, power = (parts_of(node, device) for node in model_of(body).graph)
     assert power.compute_us == pytest.approx(20 * square.compute_us)
+
+
+def test_what_walks_over_operands_of_unlike_shapes_has_a_launch_of_its_own() -> None:
+    device = replace(DEVICE, launches_us={"Add": 2.0, BROADCAST: 5.0})
+    for shapes, us in (("2,3 2,3", 2), ("2,3 -", 2), ("1 1,1", 2), ("2,1 3", 5), ("2,3 1", 5)):
+        operands = [[int(dim) for dim in s.split(",") if dim != "-"] for s in shapes.split()]
+        values = [ir.val(str(n), ir.DataType.FLOAT, dims) for n, dims in enumerate(operands)]
+        out = ir.val("out", ir.DataType.FLOAT, np.broadcast_shapes(*operands))
+        node = ir.Node("", "Add", values, outputs=[out])
+        assert parts_of(node, device).emit_us == us
+        assert parts_of(node).emit_us == 1  # of a device that lists neither
 
 
 def test_a_copy_of_the_nearest_element_is_no_interpolation() -> None:

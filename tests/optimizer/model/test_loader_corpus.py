@@ -12,6 +12,8 @@ import pytest
 from tests.corpus.bad_inputs import CASES, generate
 from tests.corpus.verdicts import Verdict
 
+pytestmark = pytest.mark.long
+
 SECONDS = 120.0
 PEAK_BYTES = 1 << 30
 

@@ -137,7 +137,7 @@ def tallied(seeds: Seeds, era: str, examples: settings = SOME) -> Tally:
 SEEDS = [Seeds(declared, CASES) for declared in passes() if declared.family != "imported"]
 """What other projects' optimizers do is checked step by step whenever they run."""
 MET = [
-    (seeds, era)
+    pytest.param(seeds, era, marks=[pytest.mark.long] if era == "old" else [])
     for seeds in SEEDS
     for era, opsets in ERAS.items()
     if any(seeds.since <= opset < seeds.until for opset in opsets)

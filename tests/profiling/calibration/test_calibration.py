@@ -14,7 +14,7 @@ from optimizer.cost import Sizes
 from optimizer.cost.classes import MOVING, OperatorClass
 from optimizer.cost.device import DeviceProfile, Level
 from optimizer.cost.devices import CORTEX_X4
-from optimizer.cost.predict import predict, predict_graph
+from optimizer.cost.predict import BROADCAST, predict, predict_graph
 from optimizer.errors import Cancelled, RunError
 from profiling.calibration import (
     CALIBRATED,
@@ -213,7 +213,7 @@ def test_no_two_tiny_nodes_share_a_constant() -> None:
 
 def test_launches_are_found_again_near_and_far() -> None:
     near_bytes = 1 << 20
-    warm_us = {"Shape": 1.0, "Concat": 3.0}
+    warm_us = {"Shape": 1.0, "Concat": 3.0, BROADCAST: 4.0}
     levels = (Level("near", near_bytes, 1e11), Level("memory", None, 1e10))
     device = replace(CORTEX_X4, levels=levels, launch_us=2.0, launches_us=warm_us, far_us=0.25)
     nodes = predict_graph(launches.model().graph, Sizes(), device).nodes
@@ -221,6 +221,7 @@ def test_launches_are_found_again_near_and_far() -> None:
     assert far_us == pytest.approx(0.25)
     for operator, us in found_us.items():
         assert us == pytest.approx(warm_us.get(operator, 2.0))
+    assert set(warm_us) < set(found_us)
 
 
 def test_a_disturbed_launch_changes_little() -> None:

@@ -22,6 +22,8 @@ from tests.profiling.codegen import kernel_algorithms as made
 from tests.profiling.codegen import library_jobs as jobs
 from tests.profiling.codegen.kernel_algorithms import BFLOAT, FLOAT, HALF
 
+pytestmark = pytest.mark.long
+
 Array = np.ndarray[Any, Any]
 Case = tuple[Kernel, list[list[Array]]]
 INT8, UINT8, INT32 = ir.DataType.INT8, ir.DataType.UINT8, ir.DataType.INT32

@@ -61,6 +61,7 @@ SPECIAL = np.array(
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("halide") is None, reason="needs Halide"),
     pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler"),
+    pytest.mark.long,
 ]
 
 

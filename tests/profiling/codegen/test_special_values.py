@@ -26,7 +26,10 @@ from tests.optimizer.fusion.regions import region_of
 from tests.optimizer.running import run
 from tests.profiling.codegen.library_jobs import run_each
 
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+pytestmark = [
+    pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler"),
+    pytest.mark.long,
+]
 NEEDS_HALIDE = pytest.mark.skipif(importlib.util.find_spec("halide") is None, reason="needs Halide")
 Array = np.ndarray[Any, Any]
 

@@ -15,6 +15,8 @@ from profiling.workers import WorkerPool
 from studio.artifacts.contents import clear, usage
 from tests.profiling.codegen import generated_models as made
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -11,6 +11,8 @@ from profiling.precision.search import SearchResult, search
 from profiling.precision.trials import Allowance, Question
 from tests.profiling.precision.synthetic import BYTES, Synthetic, at_most, drawn
 
+pytestmark = pytest.mark.long
+
 INT8: tuple[Choice, ...] = ("static int8", "dynamic int8")
 PLENTY = Allowance(seconds=600, trials=400)
 

@@ -26,7 +26,10 @@ from tests.optimizer.schedules.random_schedules import random_schedule
 from tests.profiling.schedules.caches import moved_bytes
 from tests.profiling.schedules.halide_nests import difference, halide_tree, own_tree, printed
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("halide") is None, reason="needs Halide")
+pytestmark = [
+    pytest.mark.skipif(importlib.util.find_spec("halide") is None, reason="needs Halide"),
+    pytest.mark.long,
+]
 
 _DRAWN = 10
 _COUNTED = ("tail", "blur", "conv-nchw")  # a loop that is cut short, a window, a sum

@@ -32,7 +32,10 @@ from profiling.schedules.replay import replayed, same_names
 from profiling.schedules.running import random_inputs, realized
 from profiling.workers import WorkerPool
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("halide") is None, reason="needs Halide")
+pytestmark = [
+    pytest.mark.skipif(importlib.util.find_spec("halide") is None, reason="needs Halide"),
+    pytest.mark.long,
+]
 
 
 def doubled(size: int) -> Algorithm:

@@ -20,7 +20,10 @@ from profiling.schedules.linked import LINKED_CODE, LinkedCode, linked_code
 from profiling.workers import WorkerPool
 from tests.profiling.schedules.disassembly import disassembled
 
-pytestmark = pytest.mark.skipif(find_spec("halide") is None, reason="needs Halide")
+pytestmark = [
+    pytest.mark.skipif(find_spec("halide") is None, reason="needs Halide"),
+    pytest.mark.long,
+]
 needs_objdump = pytest.mark.skipif(shutil.which("objdump") is None, reason="needs objdump")
 LEVELS = ("stmt", "c", "llvm", "asm")
 KINDS = ("instructions", "zmm", "ymm", "xmm", "scalar", "fma", "gather", "calls")

@@ -15,7 +15,10 @@ from profiling.schedules.counting import STORE, traced
 from profiling.workers import WorkerPool
 from tests.profiling.schedules.polyhedral_agreement import answers
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("halide") is None, reason="needs Halide")
+pytestmark = [
+    pytest.mark.skipif(importlib.util.find_spec("halide") is None, reason="needs Halide"),
+    pytest.mark.long,
+]
 
 
 def test_isl_never_calls_legal_what_changes_results_nor_differs_but_in_what_is_known(

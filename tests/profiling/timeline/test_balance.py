@@ -13,6 +13,8 @@ from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model
 from tests.profiling.timeline.measured import measured
 
+pytestmark = pytest.mark.long
+
 LOOP = """
 g (float[64,64] x) => (float[64,64] y) {
     zero = Constant<value_float=0.0>()

@@ -12,6 +12,8 @@ from profiling.workers import WorkerPool
 from tests.optimizer.verify.models import model
 from tests.profiling.timeline.measured import measured
 
+pytestmark = pytest.mark.long
+
 WEIGHT = ", ".join(["0.01"] * (16 * 16 * 9))
 NETWORK = f"""
 g (float[1,16,32,32] x) => (float[1,16,32,32] y) <float[16,16,3,3] w = {{{WEIGHT}}}> {{

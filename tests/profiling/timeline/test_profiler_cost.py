@@ -16,6 +16,8 @@ from studio.gallery import gallery
 from tests.optimizer.verify.models import model
 from tests.profiling.timeline.measured import measured
 
+pytestmark = pytest.mark.long
+
 AROUND_US = 10.0
 
 

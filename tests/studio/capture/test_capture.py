@@ -37,6 +37,8 @@ from studio.gallery.gallery import open_path
 from studio.variants.variant import LAST, TraceVariant
 from tests.profiling.cuda import samples
 
+pytestmark = pytest.mark.long
+
 Subject = tuple[OpenedModel, OpenedRun]
 VARIANTS = (TraceVariant("source", 0, RunConfig()), TraceVariant("last", LAST, RunConfig()))
 

@@ -10,6 +10,8 @@ from optimizer.model.generated_functions import generated_names
 from studio.cli import main
 from tests.profiling.kernels.models import floats, parsed
 
+pytestmark = pytest.mark.long
+
 NETWORK = """g (float[n,12] x, float[n,12] mask) => (float[n,8] y) <float s = {0.5}> {
     a = Mul(x, s)
     b = Add(a, mask)

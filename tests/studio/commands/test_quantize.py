@@ -13,6 +13,8 @@ from profiling.workers import default_pool
 from studio.cli import main
 from tests.profiling.kernels.models import floats, parsed
 
+pytestmark = pytest.mark.long
+
 NETWORK = """net (float[4, 64] x) => (float[4, 32] y) {
     a = MatMul (x, w0)
     b = Add (a, b0)

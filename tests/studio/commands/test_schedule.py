@@ -28,6 +28,8 @@ from studio.cli import main
 from tests.profiling.kernels.generated.test_own_schedules import with_own
 from tests.profiling.kernels.models import floats, parsed
 
+pytestmark = pytest.mark.long
+
 needs_halide = pytest.mark.skipif(importlib.util.find_spec("halide") is None, reason="needs Halide")
 NETWORK = """g (float[n,12] x, float[n,12] mask) => (float[n,8] y) <float s = {0.5}> {
     a = Mul(x, s)

@@ -18,6 +18,8 @@ from profiling.workers import WorkerPool
 from tests.profiling.kernels.models import floats, parsed
 from tests.studio.commands.test_schedule import NETWORK, needs_halide, refused, said
 
+pytestmark = pytest.mark.long
+
 
 @needs_halide
 def test_the_loops_of_a_schedule_are_shown_with_their_instructions(

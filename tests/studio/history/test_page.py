@@ -31,6 +31,8 @@ from tests.profiling.records.samples import H100, RACE, sample
 from tests.studio.browsing import PATIENCE_MS
 from tests.studio.profiles import profiled
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def records(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Records]:

@@ -18,7 +18,7 @@ from studio.schedule.opened import OpenedSchedule
 from studio.services import records
 from tests.studio.apps import PATIENCE_S
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.usefixtures("own_store"), pytest.mark.long]
 ALGORITHM = EXAMPLES["loop-order"].algorithm
 
 

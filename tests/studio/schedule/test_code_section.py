@@ -27,6 +27,8 @@ from studio.schedule.opened import OpenedSchedule
 from studio.tasks import Task, Tasks
 from tests.studio.browsing import PATIENCE_MS, POLLING_MS
 
+pytestmark = pytest.mark.long
+
 needs_halide = pytest.mark.skipif(find_spec("halide") is None, reason="needs Halide")
 
 

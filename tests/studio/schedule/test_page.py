@@ -30,7 +30,7 @@ from studio.schedule.draft import Draft, packed
 from studio.schedule.region_job import NetworkLoops, RegionLoops
 from tests.studio.apps import PATIENCE_S
 
-pytestmark = pytest.mark.usefixtures("own_store")
+pytestmark = [pytest.mark.usefixtures("own_store"), pytest.mark.long]
 Json = dict[str, Any]
 TILED = EXAMPLES["blur"].schedule("tiled")
 

@@ -38,6 +38,8 @@ from tests.profiling.kernels.generated.decided import decision
 from tests.profiling.kernels.generated.made import WEIGHTED, body_of, kernel_of
 from tests.profiling.kernels.races import made_race
 
+pytestmark = pytest.mark.long
+
 needs_halide = pytest.mark.skipif(importlib.util.find_spec("halide") is None, reason="needs Halide")
 SPLIT = Schedule((Split("y", "d1", "o", "i", 4),))
 

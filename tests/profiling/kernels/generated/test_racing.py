@@ -31,6 +31,8 @@ from profiling.kernels.generated.single import call_of
 from profiling.workers import WorkerPool
 from tests.profiling.kernels.generated.made import WEIGHTED, body_of, kernel_of
 
+pytestmark = pytest.mark.long
+
 RUNTIME = IMPLEMENTATIONS[0]
 RIGHT = "g (float[4,n] x) => (float[4,n] y) <float c = {0.71}> { a = Mul(x, c) y = Relu(a) }"
 WRONG = "g (float[4,n] x) => (float[4,n] y) <float c = {0.71}> { a = Mul(x, c) y = Neg(a) }"

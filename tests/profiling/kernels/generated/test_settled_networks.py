@@ -22,6 +22,8 @@ from profiling.racing.race import Variant
 from profiling.workers import WorkerPool
 from tests.profiling.kernels.models import floats, parsed
 
+pytestmark = pytest.mark.long
+
 # In plain C the arithmetic is faster than as a chain, and what has exponentials is slower.
 NETWORK = """g (float[64,512] x) => (float[64,512] y)
 <float a = {1.5}, float b = {0.25}, float c = {0.75}> {
