@@ -27,6 +27,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.machine import describe
 from benchmarks.node_counts import operators_in
 from benchmarks.optimizers_table import OURS, ROWS, Found, Row, report
@@ -106,8 +108,7 @@ def known_feeds(manifest: Path | None) -> Feeds:
 def _feed(told: Mapping[str, Any]) -> Feed:
     name, dtype, shape = str(told["name"]), str(told["dtype"]), tuple(map(int, told["shape"]))
     if "value" in told:
-        value = told["value"]
-        values = tuple(map(float, value if isinstance(value, list) else [value]))
+        values = tuple(float(one) for one in np.ravel(told["value"]))
         return Feed(name, dtype, shape, "choice", values=values)
     if "high" in told:
         return Feed(name, dtype, shape, "integers", int(told["low"]), int(told["high"]))
