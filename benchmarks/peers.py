@@ -152,7 +152,7 @@ def peer_command(name: str, source: Path, target: Path, *, kind: str = "") -> li
 
 
 def peer_forms(
-    source: Path, folder: Path, peers: Mapping[str, Peer] = PEERS
+    source: Path, folder: Path, peers: Mapping[str, Peer] = PEERS, *, kind: str = ""
 ) -> Iterator[tuple[str, str]]:
     """Have every peer that is installed write `<name>.onnx`, unless that is there.
 
@@ -160,13 +160,15 @@ def peer_forms(
         source: the file they get.
         folder: where they write.
         peers: which of them.
+        kind: of network; read from the file's name where it is not told.
 
     Yields:
         A name, and why there is no file of it; empty where there is one.
     """
     for name in peers_here(peers):
         target = folder / f"{name}.onnx"
-        yield name, "" if target.exists() else run_tool(peer_command(name, source, target), target)
+        command = peer_command(name, source, target, kind=kind)
+        yield name, "" if target.exists() else run_tool(command, target)
 
 
 def run_tool(command: Sequence[str], target: Path, *, seconds: float = SECONDS) -> str:
