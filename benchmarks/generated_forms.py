@@ -40,7 +40,7 @@ from profiling.records import Records
 from profiling.workers import default_pool
 
 SOURCE = "source"
-PRESETS: tuple[Preset, ...] = ("default", "runtime")
+PRESETS: tuple[Preset, ...] = ("portable", "cpu")
 MOST_RIVALS = 4
 """Of distinct forms, the fastest in a short race; all others are behind by more than its noise."""
 

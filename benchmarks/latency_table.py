@@ -18,8 +18,8 @@ MOST, MOST_MEAN = 1.02, 0.97
 """Of the best peer's time: what no network may exceed, and what all may come to."""
 
 THEIRS: Mapping[str, tuple[str, ...]] = {
-    "default": (SOURCE, *PEERS),
-    "runtime": (SOURCE, *PEERS, *RUNTIME_PEERS),
+    "portable": (SOURCE, *PEERS),
+    "cpu": (SOURCE, *PEERS, *RUNTIME_PEERS),
 }
 """What each of our presets is held to; the source as it came is what one has without any."""
 

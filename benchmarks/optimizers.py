@@ -3,8 +3,8 @@
     python -m benchmarks.optimizers [FOLDER...] --keep FOLDER [--repeat N] [--only NAME]*
                                     [--again TOOL]* [--manifest FILE] [--write FILE]
 
-Without a folder the gallery is used. The preset `default` stands beside what writes standard
-operators (onnxsim, onnxslim, onnxoptimizer to its fixed point, onnxscript), the preset `runtime`
+Without a folder the gallery is used. The preset `portable` stands beside what writes standard
+operators (onnxsim, onnxslim, onnxoptimizer to its fixed point, onnxscript), the preset `cpu`
 beside those and what writes operators of ONNX Runtime: its own level *extended*, onnxscript's
 fusions for it, `onnxruntime.transformers`. `PEERS_PYTHON` names an interpreter that has them.
 

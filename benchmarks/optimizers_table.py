@@ -12,7 +12,7 @@ from benchmarks.peers import PEERS
 from benchmarks.report import section
 from optimizer.codec import Format
 
-OURS: Mapping[str, str] = {"passlens": "default", "passlens-runtime": "runtime"}
+OURS: Mapping[str, str] = {"passlens": "portable", "passlens-cpu": "cpu"}
 """Rows of ours, and their presets: standard operators, and ONNX Runtime's beside them."""
 
 TIMES: Mapping[str, float] = {"onnxsim": 0.5, "onnxslim": 0.15}
