@@ -22,7 +22,7 @@ def count(model_id: str) -> dict[str, int]:
     """Nodes of one sample network, those that are left of it, and steps, from its trace."""
     model = complete(load_path(gallery.open_path(model_id)), isolate=within_worker)
     nodes = count_nodes(model.ir.graph)
-    trace = optimize(model, Pipeline.of("default"))
+    trace = optimize(model, Pipeline.of("portable"))
     return {"nodes": nodes, "left": count_nodes(model.ir.graph), "steps": trace.steps}
 
 

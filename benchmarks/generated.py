@@ -3,7 +3,7 @@
     python -m benchmarks.generated ZOO... --keep FOLDER [--prepare] [--minutes M] [--threads N]*
                                    [--only NAME]* [--write FILE]
 
-Each network, its free sizes bound: as it came, as the presets `default` and `runtime` make it, and
+Each network, its free sizes bound: as it came, as the presets `portable` and `cpu` make it, and
 as every other optimizer that is installed makes it (`benchmarks.peers`), all under ONNX Runtime's
 own rewrites and without the two that are slow on a CPU, against the preset `generated`, in one
 interleaved race, outputs compared first. Then kernels are left out in parts, better kernels and

@@ -40,7 +40,7 @@ from profiling.records import Records
 from profiling.workers import default_pool
 
 SOURCE = "source"
-PRESETS: tuple[Preset, ...] = ("default", "runtime")
+PRESETS: tuple[Preset, ...] = ("portable", "cpu")
 MOST_RIVALS = 4
 """Of distinct forms, the fastest in a short race; all others are behind by more than its noise."""
 
@@ -101,7 +101,7 @@ def prepared(network: Network, folder: Path, *, threads: int) -> Prepared:
             return found
     folder.mkdir(parents=True, exist_ok=True)
     source = _source(network, folder)
-    files = {SOURCE: source, **{preset: _preset(preset, folder) for preset in PRESETS}}
+    files = {SOURCE: source, **{preset: preset_form(preset, source) for preset in PRESETS}}
     refused: list[str] = []
     for name, problem in peer_forms(source, folder):
         if problem:
@@ -127,10 +127,15 @@ def _source(network: Network, folder: Path) -> Path:
     return target
 
 
-def _preset(preset: Preset, folder: Path) -> Path:
-    target = folder / f"{preset}.onnx"
+def preset_form(preset: Preset, source: Path) -> Path:
+    """What a preset makes of a file, written beside it unless that is there.
+
+    Raises:
+        StudioError: the file cannot be opened or optimized.
+    """
+    target = source.with_name(f"{preset}.onnx")
     if not target.exists():
-        model = complete(load_path(folder / f"{SOURCE}.onnx"), isolate=default_pool())
+        model = complete(load_path(source), isolate=default_pool())
         optimize(model, Pipeline.of(preset), isolate=default_pool())
         write(model.ir, target)
     return target

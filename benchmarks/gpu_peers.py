@@ -68,7 +68,7 @@ class Prepared:
 
 
 def prepare(name: str, folder: Path, setup: Setup) -> Prepared:
-    """Export both precisions, and optimize them with the runtime preset."""
+    """Export both precisions, and optimize them with the preset `cuda`."""
     home = folder / name
     small = ["--small"] if setup.small else []
     export = [setup.python, "-m", "benchmarks.gpu_torch", "export", name, str(home), *small]
@@ -79,7 +79,7 @@ def prepare(name: str, folder: Path, setup: Setup) -> Prepared:
         source, target = home / f"{precision}.onnx", home / f"{precision}-optimized.onnx"
         command = [
             sys.executable, "-m", "studio.cli", "optimize", str(source), "-o", str(target),
-            "--preset", "runtime", "--no-verify",
+            "--preset", "cuda", "--no-verify",
         ]  # fmt: skip
         if problem := _problem(command):
             return replace(entry, error=f"optimizing failed: {problem}")

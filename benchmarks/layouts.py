@@ -27,7 +27,7 @@ import onnx
 
 from benchmarks.machine import describe
 from benchmarks.models import files
-from benchmarks.optimizers import onnxslim, peer_version
+from benchmarks.peers import peer_command, peer_versions
 from benchmarks.report import parser, publish, rows_of, section
 from benchmarks.runtime_operators import TAKEN_IN, Operators, left_by_runtime, operators_of
 from optimizer.errors import StudioError
@@ -143,7 +143,9 @@ def _runtime(path: Path) -> Operators:
 def _slim(path: Path, folder: Path) -> str:
     target = folder / "slim.onnx"
     try:
-        done = subprocess.run(onnxslim(path, target), capture_output=True, timeout=300)
+        done = subprocess.run(
+            peer_command("onnxslim", path, target), capture_output=True, timeout=300
+        )
     except subprocess.TimeoutExpired:
         return "> 300 s"
     if done.returncode or not target.exists():
@@ -249,7 +251,7 @@ def main() -> int:
     """Print the report; 1 if outputs differ anywhere."""
     arguments = parser(__doc__).parse_args()
     rows, left_out = rows_of(networks(arguments.folders), row)
-    head = f"{describe('passlens', 'onnxruntime-gpu')}; onnxslim {peer_version()}."
+    head = f"{describe('passlens', 'onnxruntime-gpu')}; beside it {peer_versions()}."
     lines = [head, "", *summary(rows), *section("## Transposes", [*table(rows)])]
     lines += section("## Predicted", [*predicted(rows)])
     lines += section("## Padding of NC1HWC0", [*padding(rows)])

@@ -83,7 +83,7 @@ def graph_of(loaded: Model, sizes: Mapping[str, int]) -> tuple[ir.Graph, bool]:
     model = complete(loaded, isolate=default_pool(), bind=sizes)
     if not lifetimes(model.ir.graph).all_unknown():
         return model.ir.graph, False
-    optimize(model, Pipeline.of("default"))
+    optimize(model, Pipeline.of("portable"))
     return model.ir.graph, True
 
 

@@ -1,203 +1,192 @@
-"""Passlens beside onnxslim, model by model: nodes left and CPU time spent.
+"""What each optimizer leaves of a network, what that takes, and whether it still computes the same.
 
-    python -m benchmarks.optimizers [FOLDER] [--repeat N] [--json FILE]
+    python -m benchmarks.optimizers [FOLDER...] --keep FOLDER [--repeat N] [--only NAME]*
+                                    [--again TOOL]* [--manifest FILE] [--write FILE]
 
-Without a folder the gallery is used. Every run is a process of its own, the tools take turns on
-each model, and the lowest CPU time of the repeats counts. The time is that of optimizing, inference
-of shapes included: without imports, reading, writing and verification. Constant nodes do not
-count; nodes of bodies and functions do. `PEERS_PYTHON` names an interpreter that has onnxslim; by
-default this one.
+Without a folder the gallery is used. The preset `portable` stands beside what writes standard
+operators (onnxsim, onnxslim, onnxoptimizer to its fixed point, onnxscript), the preset `cpu`
+beside those and what writes operators of ONNX Runtime: its own level *extended*, onnxscript's
+fusions for it, `onnxruntime.transformers`. `PEERS_PYTHON` names an interpreter that has them.
+
+Every run is a process of its own with a limit of time, the tools take turns on each model, and the
+lowest CPU time of the repeats counts: that of optimizing, inference of shapes and the trace
+included, without imports, reading, writing and verification. Every output is run and compared with
+the source, ONNX Runtime's optimizations off; one that does not agree, or has other inputs and
+outputs, does not count. Constant nodes do not count; nodes of bodies and functions do.
+
+What was found is kept in the folder as it comes; the same command goes on where it ended.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
-import statistics
-import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.machine import describe
+from benchmarks.node_counts import operators_in
+from benchmarks.optimizers_table import OURS, ROWS, Found, Row, report
+from benchmarks.peers import (
+    PEERS,
+    RUNTIME_PEERS,
+    peer_command,
+    peer_versions,
+    peers_here,
+    timed_tool,
+)
+from benchmarks.report import parser, publish
+from optimizer.verify import Feed, Verification, verify
+from profiling.workers import default_pool
 from studio import gallery
 
-ONNXSLIM = """
-import json, sys, time
-import onnx, onnxruntime, onnxslim
-model = onnx.load(sys.argv[1])
-started = time.process_time()
-slim = onnxslim.slim(model)
-seconds = time.process_time() - started
-onnx.save(slim, sys.argv[2])
-print(json.dumps({"seconds": seconds}))
-"""
-COUNT = """
-import sys
-import onnx
-def count(nodes):
-    total = 0
-    for node in nodes:
-        total += node.op_type != "Constant"
-        for attribute in node.attribute:
-            graphs = [*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])]
-            total += sum(count(graph.node) for graph in graphs)
-    return total
-model = onnx.load(sys.argv[1], load_external_data=False)
-print(count(model.graph.node) + sum(count(function.node) for function in model.functions))
-"""
+Feeds = Mapping[str, tuple[Feed, ...]]
+"""By the name of a model: inputs that it is known to run on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What one tool made of one model.
-
-    Attributes:
-        nodes: left in the optimized model; None where the tool failed.
-        seconds: CPU time of optimizing, the lowest of the repeats.
-        failure: why there is no result.
-    """
-
-    nodes: int | None = None
-    seconds: float = 0.0
-    failure: str = ""
+def command(tool: str, source: Path, target: Path) -> list[str]:
+    """The command with which a tool writes `target`."""
+    if tool not in OURS:
+        return peer_command(tool, source, target)
+    asked = ["optimize", str(source), "-o", str(target), "--preset", OURS[tool]]
+    return [sys.executable, "-m", "studio.cli", *asked, "--json", "--no-verify"]
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One model: its nodes, and the result of each tool by name."""
-
-    model: str
-    nodes: int
-    results: dict[str, Result]
-
-
-def passlens(source: Path, target: Path) -> list[str]:
-    """The command that runs Passlens."""
-    command = [sys.executable, "-m", "studio.cli", "optimize", str(source), "-o", str(target)]
-    return [*command, "--json", "--no-verify"]
-
-
-def onnxslim(source: Path, target: Path) -> list[str]:
-    """The command that runs onnxslim."""
-    python = os.environ.get("PEERS_PYTHON", sys.executable)
-    return [python, "-c", ONNXSLIM, str(source), str(target)]
-
-
-TOOLS: dict[str, Callable[[Path, Path], list[str]]] = {"passlens": passlens, "onnxslim": onnxslim}
-
-
-def count_nodes(model: Path) -> int:
-    """Nodes of a model file, counted the same way for every tool."""
-    command = [sys.executable, "-c", COUNT, str(model)]
-    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
-
-
-def run_once(tool: str, source: Path, *, timeout: float) -> Result:
-    """One run of one tool in a process of its own."""
+def run_once(tool: str, source: Path, *, seconds: float, feeds: tuple[Feed, ...] | None) -> Found:
+    """One run of a tool, and what it made looked at and compared."""
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "optimized.onnx"
-        try:
-            done = subprocess.run(
-                TOOLS[tool](source, target), capture_output=True, text=True, timeout=timeout
-            )
-        except subprocess.TimeoutExpired:
-            return Result(failure=f"more than {timeout:.0f} s")
-        if done.returncode != 0 or not target.exists():
-            last = (done.stderr.strip().splitlines() or [""])[-1]
-            return Result(failure=f"exit {done.returncode}: {last[:120]}")
-        report = _report(done.stdout)
-        seconds = float(report["seconds"]) + float(report.get("shape_seconds", 0.0))
-        return Result(nodes=count_nodes(target), seconds=seconds)
+        told, failure = timed_tool(command(tool, source, target), target, seconds=seconds)
+        if failure:
+            return Found(problem=failure)
+        cpu_s = float(told["seconds"]) + float(told.get("shape_seconds", 0.0))
+        checked = compared(source, target, feeds)
+        reason = "" if checked.verdict == "equal" else checked.reason
+        runs = checked.verdict != "not_run"
+        return Found(operators_in(target), cpu_s, reason, checked.scaled, compared=runs)
 
 
-def _report(output: str) -> dict[str, Any]:
-    """The JSON a tool printed: all of its output, or the last line after its own chatter."""
-    try:
-        return json.loads(output)
-    except ValueError:
-        return json.loads(output.strip().splitlines()[-1])
+def compared(source: Path, target: Path, feeds: tuple[Feed, ...] | None) -> Verification:
+    """Whether a file computes what the source does.
+
+    On inputs of two sizes that the source's graph suggests; where it does not run on those, on the
+    ones that it is known to run on.
+    """
+    found = verify(source, target, isolate=default_pool())
+    if found.verdict != "not_run" or feeds is None:
+        return found
+    return verify(source, target, isolate=default_pool(), feeds=feeds)
 
 
-def peer_version() -> str:
-    """The version of onnxslim that is compared."""
-    python = os.environ.get("PEERS_PYTHON", sys.executable)
-    code = "from importlib.metadata import version; print(version('onnxslim'))"
-    done = subprocess.run([python, "-c", code], capture_output=True, text=True)
-    return done.stdout.strip() or "(not installed)"
+def rerun(before: Found, tool: str, source: Path, *, seconds: float) -> Found:
+    """The same output once more, for its time alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "optimized.onnx"
+        told, failure = timed_tool(command(tool, source, target), target, seconds=seconds)
+        if failure:
+            return replace(before, runs=before.runs + 1)
+        cpu_s = float(told["seconds"]) + float(told.get("shape_seconds", 0.0))
+        return replace(before, cpu_s=min(before.cpu_s, cpu_s), runs=before.runs + 1)
 
 
-def compare(model: Path, *, repeat: int, timeout: float) -> Row:
-    """All tools on one model, taking turns."""
-    runs: dict[str, list[Result]] = {tool: [] for tool in TOOLS}
-    for _ in range(repeat):
-        for tool, results in runs.items():
-            if not (results and results[-1].failure):
-                results.append(run_once(tool, model, timeout=timeout))
-    best = {
-        tool: min(results, key=lambda result: (not result.failure, result.seconds))
-        for tool, results in runs.items()
+def known_feeds(manifest: Path | None) -> Feeds:
+    """Inputs from a list of models, each with its `file` and its `feeds`."""
+    if manifest is None:
+        return {}
+    listed: list[dict[str, Any]] = json.loads(manifest.read_text())
+    return {
+        Path(one["file"]).name.partition(".onnx")[0]: tuple(_feed(feed) for feed in one["feeds"])
+        for one in listed
     }
-    return Row(model.stem, count_nodes(model), best)
 
 
-def table(rows: Sequence[Row]) -> Iterable[str]:
-    """The rows as a Markdown table."""
-    yield "| model | nodes | " + " | ".join(f"{tool} | CPU s" for tool in TOOLS) + " |"
-    yield "|---|--:|" + "--:|--:|" * len(TOOLS)
-    for row in rows:
-        cells = [
-            f"{result.nodes} | {result.seconds:.2f}"
-            if result.nodes is not None
-            else f"{result.failure} | –"
-            for result in (row.results[tool] for tool in TOOLS)
-        ]
-        yield f"| {row.model} | {row.nodes} | {' | '.join(cells)} |"
+def _feed(told: Mapping[str, Any]) -> Feed:
+    name, dtype, shape = str(told["name"]), str(told["dtype"]), tuple(map(int, told["shape"]))
+    if "value" in told:
+        values = tuple(float(one) for one in np.ravel(told["value"]))
+        return Feed(name, dtype, shape, "choice", values=values)
+    if "high" in told:
+        return Feed(name, dtype, shape, "integers", int(told["low"]), int(told["high"]))
+    return Feed(name, dtype, shape, "bool" if dtype == "bool" else "normal")
 
 
-def summary(rows: Sequence[Row]) -> Iterable[str]:
-    """One line a tool, over the models that every tool got through."""
-    common = [row for row in rows if all(r.nodes is not None for r in row.results.values())]
-    yield f"Over the {len(common)} of {len(rows)} models that every tool got through:"
-    for tool in TOOLS if common else ():
-        left = [(row, row.results[tool]) for row in common]
-        reductions = [1 - (r.nodes or 0) / row.nodes for row, r in left if row.nodes]
-        grew = [row.model for row, r in left if (r.nodes or 0) > row.nodes]
-        yield (
-            f"- {tool}: median reduction {statistics.median(reductions):.1%}, "
-            f"{sum(r.seconds for _, r in left):.2f} CPU s in all, "
-            f"grew: {', '.join(grew) or 'none'}"
-        )
-    for tool in TOOLS:
-        if failed := [row.model for row in rows if row.results[tool].nodes is None]:
-            yield f"- {tool} failed on: {', '.join(failed)}"
+def models_of(folders: Sequence[Path], only: Sequence[str]) -> list[Path]:
+    """The files, small ones first."""
+    paths = [path for folder in folders for path in folder.rglob("*.onnx")]
+    if not folders:
+        paths = [gallery.open_path(entry.id) for entry in gallery.entries()]
+    wanted = [path for path in paths if not only or any(part in path.stem for part in only)]
+    return sorted(wanted, key=lambda path: path.stat().st_size)
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Compare and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.optimizers")
-    parser.add_argument("folder", nargs="?", type=Path, help="searched for .onnx files")
-    parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--timeout", type=float, default=300.0, help="seconds a run")
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    options = parser.parse_args(arguments)
-    if options.folder is None:
-        models = [gallery.open_path(entry.id) for entry in gallery.entries()]
-    else:
-        models = sorted(options.folder.rglob("*.onnx"))
+def measured(
+    model: Path, tools: Sequence[str], before: Row | None, *, repeat: int, seconds: float,
+    feeds: tuple[Feed, ...] | None,
+) -> Iterator[Row]:  # fmt: skip
+    """A model's row each time that there is more in it."""
+    row = before or Row(model.stem, sum(operators_in(model).values()))
+    for round_ in range(repeat):
+        for tool in tools:
+            known = row.found.get(tool)
+            if known is not None and (known.runs > round_ or not known.operators):
+                continue
+            made = (
+                run_once(tool, model, seconds=seconds, feeds=feeds)
+                if known is None
+                else rerun(known, tool, model, seconds=seconds)
+            )
+            row = replace(row, found={**row.found, tool: made})
+            yield row
+
+
+def _kept(file: Path, again: Sequence[str]) -> Row | None:
+    if not file.exists():
+        return None
+    row = ROWS.loads(file.read_bytes())
+    found = {
+        tool: one for tool, one in row.found.items() if not any(part in tool for part in again)
+    }
+    return replace(row, found=found)
+
+
+def main() -> None:
+    """Compare, keep, print and write."""
+    made = parser(__doc__)
+    made.add_argument("--keep", type=Path, required=True, help="folder for what was found")
+    made.add_argument("--repeat", type=int, default=3, help="runs of each tool, for its time")
+    made.add_argument("--seconds", type=float, default=300.0, help="limit of a run")
+    made.add_argument("--only", action="append", default=[], help="models with this in their name")
+    made.add_argument("--again", action="append", default=[], help="tools with this in their name")
+    made.add_argument("--manifest", type=Path, help="inputs that models are known to run on")
+    arguments = made.parse_args()
+    arguments.keep.mkdir(parents=True, exist_ok=True)
+    tools = [*OURS, *peers_here({**PEERS, **RUNTIME_PEERS})]
+    feeds = known_feeds(arguments.manifest)
+    models = models_of(arguments.folders, arguments.only)
     rows: list[Row] = []
-    for index, model in enumerate(models, start=1):
-        print(f"{index}/{len(models)} {model.stem}", file=sys.stderr)
-        rows.append(compare(model, repeat=options.repeat, timeout=options.timeout))
-    print(f"{describe('passlens', 'onnx', 'onnxruntime-gpu')}, onnxslim {peer_version()}\n")
-    print("\n".join([*table(rows), "", *summary(rows)]))
-    if options.json:
-        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+    for number, model in enumerate(models, start=1):
+        print(f"{number}/{len(models)} {model.stem}", file=sys.stderr, flush=True)
+        file = arguments.keep / f"{model.stem}.json"
+        known = _kept(file, arguments.again)
+        for row in measured(
+            model,
+            tools,
+            known,
+            repeat=arguments.repeat,
+            seconds=arguments.seconds,
+            feeds=feeds.get(model.stem),
+        ):
+            file.write_bytes(ROWS.dumps(row))
+            known = row
+        rows.extend([known] if known is not None else [])
+    head = f"{describe('passlens', 'onnx', 'onnxruntime-gpu')}; {peer_versions()}"
+    publish([head, "", *report(rows, tools)], arguments.write)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

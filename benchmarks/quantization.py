@@ -100,7 +100,7 @@ def variants(
     """Labels and files of a network, its source first."""
     bound = open_source(source, isolate=default_pool(), bind=network.bindings)
     yield "float32", _written(bound, work / "float32.onnx")
-    optimize(bound, Pipeline.of("default", enable=["raise-opset"]))
+    optimize(bound, Pipeline.of("portable", enable=["raise-opset"]))
     optimized = _written(bound, work / "optimized.onnx")
     wanted = Wanted(channels=channels_of(bound.ir.graph))
     seen = observe(optimized, Samples(inputs, count=CALIBRATION), wanted, isolate=default_pool())

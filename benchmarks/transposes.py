@@ -50,7 +50,7 @@ def found_in(folders: Sequence[Path], left_out: list[str]) -> dict[MovedTensor, 
         print(name, file=sys.stderr)
         try:
             model = complete(loaded, isolate=default_pool())
-            optimize(model, Pipeline.of("default"))
+            optimize(model, Pipeline.of("portable"))
         except StudioError as error:
             left_out.append(f"- {name}: {error.message}")
             continue

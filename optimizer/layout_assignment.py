@@ -97,7 +97,7 @@ def layout_pipeline(target: Target, opset: int) -> Pipeline:
     block = next(iter(target.blocks.values()), 0) if target.id == "cpu" else 0
     first = [RaiseOpset()] if opset == OLDEST_OPSET - 1 else []
     last = [AssignLayout(target.id, block), CancelConversions()]
-    default = Pipeline.of("default")
+    default = Pipeline.of("portable")
     return replace(default, passes=(*first, *default.passes, *last))
 
 

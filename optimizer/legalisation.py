@@ -20,7 +20,7 @@ from optimizer.rewrite.trace import Trace
 COMPOSING = frozenset(
     {"fuse-matmul-add", "fuse-transpose-matmul", "recognize-gelu", "recognize-layer-norm"}
 )
-"""Passes of the default preset that put together what is to be taken apart."""
+"""Passes of the preset `portable` that put together what is to be taken apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def legalising(option: str) -> Pipeline:
     for declared in passes():
         if declared.family == "lowering":
             chosen.append(declared(**{"profile": option}))
-        elif "default" in declared.presets and declared.id not in COMPOSING:
+        elif "portable" in declared.presets and declared.id not in COMPOSING:
             chosen.append(declared())
     if layout != FIRST:
         chosen += [AssignLayout(option), CancelConversions()]

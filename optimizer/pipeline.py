@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any, cast
 
 from optimizer.errors import StudioError, quoted
-from optimizer.registry import PRESETS, Pass, Preset, find, passes
+from optimizer.registry import NO_PRESET, PORTABLE, PRESETS, Pass, find, passes, preset_named
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +23,13 @@ class Pipeline:
     """
 
     passes: tuple[Pass, ...] = ()
-    preset: str = "none"
+    preset: str = NO_PRESET
     vetoed: frozenset[str] = field(default_factory=frozenset[str])
     places: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
     @staticmethod
     def of(
-        preset: str = "default",
+        preset: str = PORTABLE,
         *,
         enable: Iterable[str] = (),
         disable: Iterable[str] = (),
@@ -40,14 +40,15 @@ class Pipeline:
         Raises:
             StudioError: the preset or a pass id is unknown.
         """
-        if preset not in (*PRESETS, "none"):
-            known = ", ".join((*PRESETS, "none"))
-            raise StudioError(f"There is no preset {quoted(preset)}; there are {known}.")
-        wanted = {p.id for p in passes() if preset in p.presets}
+        known = preset_named(preset)
+        if known is None:
+            told = ", ".join(preset_names())
+            raise StudioError(f"There is no preset {quoted(preset)}; there are {told}.")
+        wanted = {p.id for p in passes() if known in p.presets}
         wanted |= {_known(pass_id).id for pass_id in enable}
         wanted -= {_known(pass_id).id for pass_id in disable}
         chosen = tuple(p() for p in passes() if p.id in wanted)
-        return Pipeline(chosen, preset, frozenset(vetoed))
+        return Pipeline(chosen, known, frozenset(vetoed))
 
     def switched(self, *, enable: Iterable[str] = (), disable: Iterable[str] = ()) -> Pipeline:
         """The same with passes switched on, which come last, or off.
@@ -111,7 +112,8 @@ class Pipeline:
         vetoed = frozenset(map(str, cast("Iterable[object]", data["vetoed"])))
         listed = cast("Mapping[str, Iterable[str]]", data.get("places", {}))
         places = {key: frozenset(nodes) for key, nodes in listed.items()}
-        return Pipeline(tuple(configured), str(data["preset"]), vetoed, places)
+        preset = str(data["preset"])
+        return Pipeline(tuple(configured), preset_named(preset) or preset, vetoed, places)
 
 
 def _tupled(value: object) -> object:
@@ -129,6 +131,6 @@ def _known(pass_id: str) -> type[Pass]:
     return found
 
 
-def preset_names() -> tuple[Preset | str, ...]:
+def preset_names() -> tuple[str, ...]:
     """Every preset, "none" last."""
-    return (*PRESETS, "none")
+    return (*PRESETS, NO_PRESET)

@@ -37,10 +37,17 @@ Family = Literal[
     "memory", "imported",
 ]  # fmt: skip
 Exactness = Literal["exact", "reassociates", "lossy"]
-Preset = Literal["default", "runtime", "generated"]
+Preset = Literal["portable", "cpu", "cuda", "generated"]
+FormerPreset = Literal["default", "runtime"]
+"""Names that presets had before there was one for each target."""
 
 FAMILIES: tuple[Family, ...] = get_args(Family)
 PRESETS: tuple[Preset, ...] = get_args(Preset)
+NO_PRESET: Literal["none"] = "none"
+"""In place of a preset: no pass at all."""
+PORTABLE: Preset = "portable"
+"""What is chosen where nobody chooses."""
+_FORMER: Mapping[str, tuple[Preset, ...]] = {"default": ("portable",), "runtime": ("cpu", "cuda")}
 LAST: frozenset[Family] = frozenset({"memory"})
 """Families whose passes run once, when all others are done: what they add, sharing takes back."""
 ON_REQUEST: frozenset[Family] = frozenset(
@@ -89,7 +96,7 @@ class Pass:
     id: ClassVar[str]
     family: ClassVar[Family]
     exactness: ClassVar[Exactness]
-    presets: ClassVar[tuple[Preset, ...]] = PRESETS
+    presets: ClassVar[tuple[Preset | FormerPreset, ...]] = PRESETS
     order: ClassVar[int] = 50
     last: ClassVar[bool] = False
     needs: ClassVar[str] = ""
@@ -191,12 +198,19 @@ def register(declared: PassType) -> PassType:
         declared.last = True
     if declared.family in ON_REQUEST and "presets" not in vars(declared):
         declared.presets = ()
+    declared.presets = tuple(new for one in declared.presets for new in _FORMER.get(one, (one,)))
     if "__dataclass_fields__" not in vars(declared):
         declared = dataclass(frozen=True)(declared)
     if declared.id in _REGISTRY and _REGISTRY[declared.id].__module__ != declared.__module__:
         raise ValueError(f"pass id '{declared.id}' is used twice")
     _REGISTRY[declared.id] = declared
     return declared
+
+
+def preset_named(name: str) -> Preset | Literal["none"] | None:
+    """The preset of a name, also of one that it had formerly: links and traces have those."""
+    present = _FORMER[name][0] if name in _FORMER else name
+    return next((preset for preset in (*PRESETS, NO_PRESET) if preset == present), None)
 
 
 def passes() -> list[type[Pass]]:

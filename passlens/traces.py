@@ -49,7 +49,7 @@ class Trace(Rewrites):
 
 
 def optimize(
-    model: Model, pipeline: Pipeline | str = "default", *, limit: int | None = None
+    model: Model, pipeline: Pipeline | str = "portable", *, limit: int | None = None
 ) -> Trace:
     """Run a pipeline over a model, which itself stays as it is.
 
@@ -60,7 +60,7 @@ def optimize(
 
     Args:
         model: of `open_model`.
-        pipeline: one of your own, or the name of a preset: default, runtime, generated or none.
+        pipeline: one of your own, or the name of a preset: portable, cpu, cuda, generated or none.
         limit: stop after this many rewrites.
 
     Raises:

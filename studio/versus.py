@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from optimizer.pipeline import Pipeline
-from optimizer.registry import PRESETS, find
+from optimizer.registry import find, preset_named
 from studio.artifacts.plans import kept_plan
 
 
@@ -40,13 +40,13 @@ class Versus:
         return self.plain.configured(kept_plan(self.plan).pipeline) if self.plan else self.plain
 
     def name(self) -> str:
-        """The preset, and what is switched by hand: "default, −2 passes"; or that of the plan."""
+        """The preset, and what is switched by hand: "portable, −2 passes"; or that of the plan."""
         changes = [(len(self.on), "+"), (len(self.off), "\N{MINUS SIGN}")]
         texts = [f"{sign}{n} {'pass' if n == 1 else 'passes'}" for n, sign in changes if n]
         return ", ".join([self.preset, *texts, *(["as planned"] if self.plan else [])])
 
     def to_link(self) -> str:
-        """For the permalink: `runtime`, or `default,-fold-constants`."""
+        """For the permalink: `cpu`, or `portable,-fold-constants`."""
         on, off = sorted(self.on), sorted(self.off)
         plan = [f"@{self.plan}"] if self.plan else []
         return ",".join([self.preset, *(f"~{p}" for p in on), *(f"-{p}" for p in off), *plan])
@@ -54,8 +54,9 @@ class Versus:
     @classmethod
     def from_link(cls, text: str) -> Versus | None:
         """What a link says; None where it names no preset."""
-        preset, *changes = text.split(",")
-        if preset not in (*PRESETS, "none"):
+        name, *changes = text.split(",")
+        preset = preset_named(name)
+        if preset is None:
             return None
         on = frozenset(c[1:] for c in changes if c[:1] == "~" and find(c[1:]) is not None)
         off = frozenset(c[1:] for c in changes if c[:1] == "-" and find(c[1:]) is not None)

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from optimizer.pipeline import preset_names
 from optimizer.pipeline_file import pipeline_from
-from optimizer.registry import FAMILIES, passes
+from optimizer.registry import FAMILIES, PORTABLE, passes
 from studio.artifacts.opened import OpenedModel, OpenedRun, Verified
 from studio.artifacts.plans import keep_plan
 from studio.graphview.catalogue import catalogue
@@ -148,7 +148,7 @@ def changed_pipeline(workspace: Workspace, event: Mapping[str, Any]) -> Workspac
             own = workspace.own_versus()
             return replace(workspace, versus=own if text == "now" else Versus.from_link(text))
         case {"reset": True}:
-            return replace(workspace.with_preset("default"), vetoed=frozenset())
+            return replace(workspace.with_preset(PORTABLE), vetoed=frozenset())
         case _:
             return workspace
 

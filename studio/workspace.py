@@ -15,7 +15,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from optimizer.pipeline import Pipeline
-from optimizer.registry import PRESETS, find
+from optimizer.registry import PORTABLE, find, preset_named
 from studio.artifacts.plans import kept_plan
 from studio.gallery import gallery
 from studio.link import Settings, all_settings, from_link, to_link
@@ -74,7 +74,7 @@ class Workspace:
     """
 
     model: str = gallery.SAMPLE
-    preset: str = "default"
+    preset: str = PORTABLE
     on: frozenset[str] = frozenset()
     off: frozenset[str] = frozenset()
     plan: str = ""
@@ -149,8 +149,8 @@ class Workspace:
             StudioError: there is none of that key.
         """
         plan = kept_plan(key).pipeline
-        plain, wanted = frozenset(Pipeline.of("default").ids), frozenset(plan.ids)
-        about = {"preset": "default", "on": wanted - plain, "off": plain - wanted}
+        plain, wanted = frozenset(Pipeline.of(PORTABLE).ids), frozenset(plan.ids)
+        about = {"preset": PORTABLE, "on": wanted - plain, "off": plain - wanted}
         return self._rewound(**about, plan=key, vetoed=frozenset[Veto](), versus=None)
 
     def with_pass(self, pass_id: str, *, enabled: bool) -> Workspace:
@@ -233,7 +233,7 @@ def to_query(workspace: Workspace) -> dict[str, str]:
     view = workspace.view
     query = {
         "model": workspace.model,
-        "preset": workspace.preset if workspace.preset != "default" else "",
+        "preset": workspace.preset if workspace.preset != PORTABLE else "",
         "on": ",".join(sorted(workspace.on)),
         "off": ",".join(sorted(workspace.off)),
         "plan": workspace.plan,
@@ -253,10 +253,9 @@ def to_query(workspace: Workspace) -> dict[str, str]:
 def from_query(query: Mapping[str, str]) -> Workspace:
     """The workspace a link describes; what makes no sense in it is passed over."""
     groups = query.get("open", "")
-    preset = query.get("preset", "default")
     return Workspace(
         model=query.get("model") or gallery.SAMPLE,
-        preset=preset if preset in (*PRESETS, "none") else "default",
+        preset=preset_named(query.get("preset", "")) or PORTABLE,
         on=_known_passes(query.get("on", "")),
         off=_known_passes(query.get("off", "")),
         plan=plan_key(query.get("plan", "")),

@@ -86,7 +86,7 @@ def passes_of(choice: Choice) -> tuple[str, ...]:
 def prelude() -> Pipeline:
     """What every plan begins with."""
     first = find(_FIRST)
-    plain = Pipeline.of("default")
+    plain = Pipeline.of("portable")
     return plain if first is None else replace(plain, passes=(*plain.passes, first()))
 
 

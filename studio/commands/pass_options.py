@@ -1,4 +1,4 @@
-"""A pipeline as words of the command line: `--preset runtime --option convert-to-float16.…=…`."""
+"""A pipeline as words of the command line: `--preset cpu --option convert-to-float16.…=…`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from optimizer.errors import StudioError, quoted
 from optimizer.pipeline import Pipeline, preset_names
 from optimizer.pipeline_file import read_pipeline
-from optimizer.registry import Pass
+from optimizer.registry import PORTABLE, Pass, preset_named
 from profiling.kernels.generated.won_schedules import with_won_schedules
 from profiling.records import Records
 from studio.recordings.keeper import database_url
@@ -28,7 +28,7 @@ _READ: Mapping[str, Callable[[str], object]] = {
 
 def declare_pipeline(parser: argparse.ArgumentParser) -> None:
     """The arguments that choose and configure passes."""
-    parser.add_argument("--preset", choices=preset_names(), default="default")
+    parser.add_argument("--preset", type=_preset, choices=preset_names(), default=PORTABLE)
     parser.add_argument(
         "--pipeline", type=Path, metavar="FILE", help="of --save-pipeline or the studio, as it is"
     )
@@ -36,6 +36,11 @@ def declare_pipeline(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--enable", action="append", default=[], metavar="ID")
     parser.add_argument("--disable", action="append", default=[], metavar="ID")
     parser.add_argument("--option", action="append", default=[], metavar="ID.NAME=VALUE")
+
+
+def _preset(text: str) -> str:
+    """The preset of a name, also of one that it had formerly."""
+    return preset_named(text) or text
 
 
 def pipeline_of(arguments: argparse.Namespace) -> Pipeline:

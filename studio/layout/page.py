@@ -151,7 +151,7 @@ def _legal(subject: Subject, target: str) -> None:
     with st.container(key="ways-legal", horizontal=True, vertical_alignment="center"):
         offer_plan(legalising(target), title=f"operators of {target}", key="legal")
     st.caption(
-        "The passes are those of the default preset that put nothing together, and the lowerings"
+        "The passes are those of the preset portable that put nothing together, and the lowerings"
         " of the device; nothing was run. A row of what was lowered leads to its first step."
     )
     if found.remaining:

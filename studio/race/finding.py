@@ -13,10 +13,10 @@ from profiling.racing.samples import Contrast
 
 
 def finding(*races: Race) -> str:
-    """One line: "Default preset: 1.31× faster, 95 % interval 1.27–1.36".
+    """One line: "Portable preset: 1.31× faster, 95 % interval 1.27–1.36".
 
-    Of two races, one for each question: "Default preset, deployed: no clear difference; bare: 1.50×
-    faster".
+    Of two races, one for each question: "Portable preset, deployed: no clear difference; bare:
+    1.50× faster".
 
     Args:
         races: of the same variants, deployed first.

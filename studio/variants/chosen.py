@@ -62,7 +62,7 @@ def label_of(choice: VariantChoice, workspace: Workspace, *, last: int) -> str:
 
 
 def graph_name(graph: str, workspace: Workspace, *, last: int) -> str:
-    """What a graph is called: "source", "default preset", "own pipeline", "step 12", a plan."""
+    """What a graph is called: "source", "portable preset", "own pipeline", "step 12", a plan."""
     if graph == SOURCE:
         return "source"
     if graph == LAST:

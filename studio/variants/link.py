@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import starmap
 
-from optimizer.registry import PRESETS
+from optimizer.registry import PRESETS, preset_named
 from profiling.config.option import ConfigError, Value, setting_text
 from profiling.config.question import ALL_AS, As
 from profiling.config.settings import find_option, read_value
@@ -107,7 +107,8 @@ def _variant_text(variant: VariantChoice) -> str:
 
 
 def _variant(text: str) -> VariantChoice | None:
-    graph, *settings = text.split("~")
+    name, *settings = text.split("~")
+    graph = preset_named(name) or name
     return VariantChoice(graph, _options(settings)) if _GRAPH.fullmatch(graph) else None
 
 

@@ -23,6 +23,7 @@ def sets_of(workspace: Workspace, *, has_rewrites: bool) -> dict[str, RunChoice]
             p
             for p in PRESETS
             if p != GENERATED
+            and (p != "cuda" or not why_not("cuda"))
             and (p != workspace.preset or workspace.on or workspace.off or workspace.plan)
         ]
         graphs = [SOURCE, LAST, *others]

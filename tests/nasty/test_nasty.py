@@ -69,7 +69,7 @@ def test_a_nasty_model_ends_as_its_note_says(
     optimized, after = to_bytes(model.ir), count_nodes(model.ir.graph)
     assert after <= note(path).get("expect_nodes_after", before)
     assert trace.stopped == ""
-    if preset == "default":
+    if preset == "portable":
         assert set(model.ir.graph.opset_imports) == domains, "operators of the runtime's own"
     checked = verify(path, optimized, isolate=shared_pool, feeds=feeds(path))
     assert (checked.verdict, checked.reason) == ("equal", "")

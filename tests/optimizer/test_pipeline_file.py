@@ -26,6 +26,12 @@ def test_a_pipeline_is_the_same_after_a_round_through_its_file(tmp_path: Path) -
     assert read_pipeline(path).to_json() == some().to_json()
 
 
+@pytest.mark.parametrize(("before", "today"), [("default", "portable"), ("runtime", "cpu")])
+def test_a_pipeline_of_before_has_the_preset_of_today(before: str, today: str) -> None:
+    assert pipeline_from(changed(preset=before), name="old.json").preset == today
+    assert Pipeline.of(before) == Pipeline.of(today)
+
+
 def changed(**changes: Any) -> str:
     return json.dumps({**json.loads(pipeline_text(some())), **changes})
 

@@ -53,15 +53,15 @@ def test_the_step_looked_at_survives_a_reload(page: Page, app_url: str) -> None:
 
 def test_two_pipelines_stand_side_by_side_and_the_link_says_so(page: Page, app_url: str) -> None:
     opened(page, f"{app_url}/?model=tour", condition="window.__passlens.step > 0")
-    page.get_by_label("Compare with pipeline").select_option("runtime")
+    page.get_by_label("Compare with pipeline").select_option("cpu")
     lists = page.locator(".pl-only")
-    expect(lists.last).to_contain_text("Only with runtime", timeout=PATIENCE_MS)
-    page.wait_for_url("**versus=runtime**", timeout=PATIENCE_MS)
+    expect(lists.last).to_contain_text("Only with cpu", timeout=PATIENCE_MS)
+    page.wait_for_url("**versus=cpu**", timeout=PATIENCE_MS)
     page.reload()
-    expect(lists.last).to_contain_text("Only with runtime", timeout=PATIENCE_MS)
+    expect(lists.last).to_contain_text("Only with cpu", timeout=PATIENCE_MS)
     lists.last.locator("summary").first.click()
     lists.last.locator("li button").first.click()
-    expect(page.locator(".pl-card")).to_contain_text("Only with runtime · its step")
+    expect(page.locator(".pl-card")).to_contain_text("Only with cpu · its step")
     page.get_by_role("button", name="End the comparison").click()
     expect(page.locator(".pl-head").first).to_contain_text("BEFORE", timeout=PATIENCE_MS)
 

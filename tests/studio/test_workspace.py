@@ -4,17 +4,18 @@ from dataclasses import replace
 
 import pytest
 
+from studio.variants.link import RunChoice
 from studio.versus import Versus
 from studio.viewing import changed_pipeline, changed_view
 from studio.workspace import Veto, View, Workspace, from_query, to_query
 
 FULL = Workspace(
     model="gpt2",
-    preset="runtime",
+    preset="cpu",
     on=frozenset(),
     off=frozenset({"eliminate-identity"}),
     vetoed=frozenset({Veto("0123456789ab", "ConvBatchNorm", "n5~1")}),
-    versus=Versus("default", frozenset({"fuse-gelu-runtime"}), frozenset({"fold-constants"})),
+    versus=Versus("portable", frozenset({"fuse-gelu-runtime"}), frozenset({"fold-constants"})),
     view=View(step=7, before="previous", select=("n1", "n2~1"), open=("/a", "/a/b")),
     record=12,
 )
@@ -47,10 +48,19 @@ def test_nonsense_in_a_link_is_passed_over(query: dict[str, str]) -> None:
     assert workspace.view.step is None
     assert workspace.versus is None
     assert (workspace.preset, workspace.on, workspace.view.before) == (
-        "default",
+        "portable",
         frozenset(),
         "source",
     )
+
+
+def test_a_link_of_before_names_the_presets_of_today() -> None:
+    query = {"preset": "runtime", "versus": "default,-fold-constants", "race": "default,runtime"}
+    workspace = from_query(query)
+    assert workspace.preset == "cpu"
+    assert workspace.versus == Versus("portable", frozenset(), frozenset({"fold-constants"}))
+    assert [one.graph for one in workspace.of(RunChoice).variants] == ["portable", "cpu"]
+    assert from_query({"preset": "default"}) == from_query({})
 
 
 def test_switching_a_pass_off_and_on_again_leaves_the_preset() -> None:
@@ -103,12 +113,12 @@ def test_a_veto_leaves_the_step_and_what_the_viewer_shows_alone() -> None:
 
 
 def test_a_pipeline_is_compared_with_a_preset_or_with_itself_as_it_is_now() -> None:
-    with_runtime = changed_pipeline(Workspace(), {"versus": "runtime"})
-    assert with_runtime.versus == Versus("runtime")
+    with_runtime = changed_pipeline(Workspace(), {"versus": "cpu"})
+    assert with_runtime.versus == Versus("cpu")
     assert changed_pipeline(with_runtime, {"versus": ""}).versus is None
     switched = Workspace().with_pass("fold-constants", enabled=False)
-    pinned = changed_pipeline(switched, {"versus": "now"}).with_preset("runtime")
+    pinned = changed_pipeline(switched, {"versus": "now"}).with_preset("cpu")
     assert pinned.versus is not None
     assert pinned.versus.pipeline() == switched.pipeline()
-    assert pinned.versus.name() == "default, −1 pass"
+    assert pinned.versus.name() == "portable, −1 pass"
     assert pinned.with_model("bert").versus is None

@@ -99,16 +99,16 @@ def compare(opened: Opened) -> Page:
 def test_rewrites_of_one_pipeline_alone_are_counted_listed_and_shown(opened: Opened) -> None:
     page = compare(opened)
     heads = page.locator(".pl-head").all_inner_texts()
-    assert "default" in heads[0]
+    assert "portable" in heads[0]
     assert "none" in heads[1]
     lists = page.locator(".pl-only")
-    assert "Only with default: 9 rewrites" in lists.first.inner_text()
+    assert "Only with portable: 9 rewrites" in lists.first.inner_text()
     assert "Only with none: 0 rewrites" in lists.last.inner_text()
     assert "20 rewrites in both" in page.locator(".pl-card").inner_text()
     lists.first.locator("li button").nth(3).click()
     page.wait_for_function("__passlens.step === 4")
     card = page.locator(".pl-card")
-    assert "Only with default" in card.inner_text()
+    assert "Only with portable" in card.inner_text()
     assert "ConvRelu" in card.inner_text()
     seen = page.locator(".pl-pane > canvas").first.bounding_box()
     assert seen is not None
@@ -128,7 +128,7 @@ def test_a_selected_node_tells_its_life_with_both_pipelines(opened: Opened) -> N
     page.keyboard.press("Alt+ArrowDown")
     page.keyboard.press("Alt+ArrowDown")
     life = page.locator(".pl-life")
-    assert life.locator("h3").all_inner_texts() == ["With default", "With none"]
+    assert life.locator("h3").all_inner_texts() == ["With portable", "With none"]
     with_default, with_none = life.inner_text().split("With none")
     assert "Merged with 1 other into FusedConv" in " ".join(with_default.split())
     assert "Stays to the end." in with_none
@@ -139,7 +139,7 @@ def test_a_group_counts_its_nodes_with_both_pipelines(opened: Opened) -> None:
     box = page.evaluate("__passlensWhere('/layer1/block.0', 1)")
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 8)
     card = page.locator(".pl-groupcard")
-    assert "7 nodes in the source, 4 with default, 5 with none" in card.inner_text()
+    assert "7 nodes in the source, 4 with portable, 5 with none" in card.inner_text()
     assert "1 of 9" in card.inner_text()
 
 
@@ -149,10 +149,10 @@ def test_the_comparison_is_chosen_and_ended_in_the_viewer(opened: Opened) -> Non
     def sent() -> list[Any]:
         return [value for _, _, value in page.evaluate("__sent")]
 
-    page.get_by_label("Compare with pipeline").select_option("runtime")
-    assert sent()[-1] == {"versus": "runtime"}
+    page.get_by_label("Compare with pipeline").select_option("cpu")
+    assert sent()[-1] == {"versus": "cpu"}
     page.evaluate(
-        "update({ versus: { id: 'runtime', name: 'runtime',"
+        "update({ versus: { id: 'cpu', name: 'cpu',"
         " steps: { key: 'plain', url: '/steps/cnn8-plain.json' } } })"
     )
     page.get_by_role("button", name="End the comparison").click()

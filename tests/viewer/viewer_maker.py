@@ -291,7 +291,7 @@ def pass_records() -> list[Json]:
             "family": family,
             "exactness": exactness,
             "enabled": exactness != "lossy",
-            "presets": ["default"] if exactness != "lossy" else [],
+            "presets": ["portable"] if exactness != "lossy" else [],
             "fired": 0,
             "declined": 0,
             "summary": f"{title}: one operator where there were several.",

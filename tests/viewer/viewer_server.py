@@ -94,7 +94,7 @@ def descriptor(name: str) -> Json:
         "steps": {"key": steps["key"], "url": f"/steps/{name}.json"},
         "passes": steps["passes"],
         "pipeline": {
-            "preset": "default",
+            "preset": "portable",
             "presets": [*PRESETS, "none"],
             "enabled": enabled,
             "vetoed": [],

@@ -50,7 +50,7 @@ class FuseConvActivation(Pass):
 
     id = "fuse-conv-activation"
     exactness = "reassociates"
-    presets = ("runtime", "generated")
+    presets = ("cpu", "cuda", "generated")
     order = 90
 
     @rule("Relu", name="ConvRelu")
@@ -86,7 +86,7 @@ class FuseConvActivationCpu(Pass):
 
     id = "fuse-conv-activation-cpu"
     exactness = "reassociates"
-    presets = ("runtime", "generated")
+    presets = ("cpu", "generated")
     order = 91
 
     @rule("Clip", name="ConvClip")
@@ -134,7 +134,7 @@ class FuseGemmActivation(Pass):
 
     id = "fuse-gemm-activation"
     exactness = "reassociates"
-    presets = ("runtime", "generated")
+    presets = ("cpu", "generated")
     order = 92
 
     @rule(*_PARAMETERS, name="GemmActivation")

@@ -12,7 +12,7 @@ from optimizer.rules import Context, NewNode, Outcome
 OPSET = 20
 """The first operator set with Gelu."""
 
-OLDER = "For an older opset fuse-gelu-runtime makes ONNX Runtime's own Gelu (preset runtime)."
+OLDER = "For an older opset fuse-gelu-runtime makes ONNX Runtime's own Gelu (presets cpu and cuda)."
 """What a user can do without raising the opset."""
 
 X = Value("x")
@@ -98,7 +98,7 @@ class FuseGeluRuntime(Pass):
 
     id = "fuse-gelu-runtime"
     exactness = "reassociates"
-    presets = ("runtime", "generated")
+    presets = ("cpu", "cuda", "generated")
     order = 81
 
     @matches(ERF, name="RuntimeErfGelu")

@@ -21,7 +21,7 @@ from profiling.kernels.generated.rivals import distinct, forms_of
 from profiling.workers import WorkerPool
 
 SOURCE = "source"
-PRESETS: tuple[Preset, ...] = ("default", "runtime")
+PRESETS: tuple[Preset, ...] = ("portable", "cpu")
 """What a network with kernels has to beat beside its source."""
 _CHOOSING = 0.2
 """Part of the work on a network that is finding out which of its forms are one graph."""

@@ -26,7 +26,7 @@ from studio.cost.fusion.fusion import FUSION_FORM, Fusion
 from studio.cost.fusion.versions import one_kernel, version_of
 from studio.cost.prediction.job import Device, device_of
 
-PRESET = "runtime"
+PRESET = "cpu"
 BEFORE, AFTER, FOUND = "before.onnx", "after.onnx", "fusion.json"
 Cancelled = Callable[[], bool]
 

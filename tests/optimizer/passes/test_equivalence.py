@@ -174,7 +174,7 @@ EXAMPLES = pytest.mark.parametrize(
 
 
 @pytest.mark.parametrize("era", ERAS)
-@pytest.mark.parametrize("preset", ["default", "runtime"])
+@pytest.mark.parametrize("preset", ["portable", "cpu", "cuda"])
 @EXAMPLES
 def test_a_preset_keeps_what_random_graphs_compute(
     preset: str, era: str, examples: settings

@@ -121,7 +121,7 @@ def test_variants_are_added_varied_and_removed_and_are_in_the_link(
     page.locator(".st-key-remove-0 button").first.click(timeout=PATIENCE_MS)
     page.wait_for_url(re.compile("race=last%2Clast~intra_threads%3D2"), timeout=PATIENCE_MS)
     page.reload()
-    wait_for(page, re.compile("default preset, intra_threads=2"))
+    wait_for(page, re.compile("portable preset, intra_threads=2"))
     expect(page.locator(".st-key-remove-0 button").first).to_be_disabled(timeout=PATIENCE_MS)
 
 

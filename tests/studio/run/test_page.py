@@ -48,7 +48,7 @@ def chosen(*variants: VariantChoice, **workspace: Any) -> Workspace:
         RunChoice(
             variants=(
                 VariantChoice(SOURCE),
-                VariantChoice("runtime", (("optimizers_off", "AttentionFusion+BiasGeluFusion"),)),
+                VariantChoice("cpu", (("optimizers_off", "AttentionFusion+BiasGeluFusion"),)),
                 VariantChoice("17", (("spinning", True), ("thread_affinities", "2-3"))),
             )
         ),
@@ -112,32 +112,32 @@ def test_variants_are_called_by_their_graph_and_what_they_vary() -> None:
     workspace = chosen(
         VariantChoice(SOURCE),
         VariantChoice(LAST),
-        VariantChoice("runtime", (("spinning", True), ("intra_threads", 2))),
+        VariantChoice("cpu", (("spinning", True), ("intra_threads", 2))),
         VariantChoice("7"),
     )
     labels = [variant.label for variant in variants_of(workspace, last=52)]
     assert labels == [
         "source",
-        "default preset",
-        "runtime preset, spinning=true, intra_threads=2",
+        "portable preset",
+        "cpu preset, spinning=true, intra_threads=2",
         "step 7",
     ]
 
 
 def test_the_same_variant_twice_gets_two_labels() -> None:
     twice = variants_of(chosen(VariantChoice(LAST), VariantChoice(LAST)), last=9)
-    assert [variant.label for variant in twice] == ["default preset", "default preset (2)"]
+    assert [variant.label for variant in twice] == ["portable preset", "portable preset (2)"]
 
 
 def test_a_pipeline_changed_by_hand_is_not_called_a_preset() -> None:
-    workspace = chosen(*DEFAULT, VariantChoice("default"), off=frozenset({"eliminate-identity"}))
+    workspace = chosen(*DEFAULT, VariantChoice("portable"), off=frozenset({"eliminate-identity"}))
     _, own, preset = variants_of(workspace, last=50)
     assert (own.label, own.step, own.preset) == ("own pipeline", 50, "")
-    assert (preset.label, preset.step, preset.preset) == ("default preset", LAST_STEP, "default")
+    assert (preset.label, preset.step, preset.preset) == ("portable preset", LAST_STEP, "portable")
 
 
 def test_a_preset_that_is_open_is_the_open_trace_itself() -> None:
-    variant = variants_of(chosen(VariantChoice("default"), *DEFAULT), last=50)[0]
+    variant = variants_of(chosen(VariantChoice("portable"), *DEFAULT), last=50)[0]
     assert (variant.step, variant.preset) == (50, "")
 
 
@@ -209,10 +209,10 @@ def test_the_sets_for_a_gpu_run_there_and_differ_in_one_option() -> None:
         assert off.label != on.label
 
 
-def test_the_first_set_races_source_default_and_runtime() -> None:
+def test_the_first_set_races_source_portable_and_cpu() -> None:
     choice = sets_of(Workspace(), has_rewrites=True)["Source / last step / presets"]
     labels = [variant.label for variant in variants_of(Workspace().having(choice), last=9)]
-    assert labels == ["source", "default preset", "runtime preset"]
+    assert labels == ["source", "portable preset", "cpu preset"]
 
 
 def test_the_set_of_generated_kernels_races_one_graph_without_and_with_them() -> None:
