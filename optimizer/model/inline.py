@@ -7,7 +7,7 @@ call graph has been checked for circles and for the size of the result.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MutableSequence
+from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass, field
 
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
@@ -16,11 +16,13 @@ from optimizer.errors import InvalidGraph, quoted
 from optimizer.model.functions import FunctionKey, call_key, function_key
 from optimizer.model.generated_functions import is_generated
 from optimizer.model.nesting import FreshNames, body_protos, node_lists, value_names
+from optimizer.model.outlined_functions import is_outlined
 from optimizer.model.own_functions import is_own
 from optimizer.model.report import Findings, Place
 from optimizer.model.signatures import signature
 from optimizer.operators.generated import GENERATED
 from optimizer.operators.layouts import LAYOUTS
+from optimizer.operators.outlined import OUTLINED
 
 _LONGEST_PREFIX = 200
 """Deeply nested calls get short names beyond this, or names would grow with every level."""
@@ -64,16 +66,18 @@ def expanded(call: NodeProto, function: FunctionProto) -> list[NodeProto]:
     return inliner.expand(call)
 
 
-def _kept(functions: Iterable[FunctionProto], versions: Mapping[str, int]) -> list[FunctionProto]:
+def _kept(functions: Sequence[FunctionProto], versions: Mapping[str, int]) -> list[FunctionProto]:
     """Those that we write ourselves; of layouts, whose functions call each other, all or none."""
-    ours: dict[str, list[FunctionProto]] = {LAYOUTS: [], GENERATED: []}
+    ours: dict[str, list[FunctionProto]] = {LAYOUTS: [], GENERATED: [], OUTLINED: []}
     for function in functions:
         if function.domain in ours:
             ours[function.domain].append(function)
     layouts = ours[LAYOUTS] if all(is_own(f) and _fits(f, versions) for f in ours[LAYOUTS]) else []
     generated = (f for f in ours[GENERATED] if is_generated(f) and _fits(f, versions))
+    others = {function_key(f) for f in functions}
+    outlined = (f for f in ours[OUTLINED] if is_outlined(f, others) and _fits(f, versions))
     kept: list[FunctionProto] = []
-    for function in (*layouts, *generated):
+    for function in (*layouts, *generated, *outlined):
         kept.append(FunctionProto())
         kept[-1].CopyFrom(function)
     return kept

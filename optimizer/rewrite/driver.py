@@ -117,6 +117,7 @@ class _Run:
             precedes=self.rewriter.precedes,
             scopes=self.rewriter.state.scopes,
             isolate=isolate,
+            functions=model.ir.functions,
         )
         self.worklist = Worklist(pipeline.passes, self.rewriter)
         self.trace = Trace("", model.name, pipeline.to_json(), versions=versions())

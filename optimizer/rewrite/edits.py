@@ -162,6 +162,13 @@ class AddFunction:
     function: ir.Function
 
 
+@dataclass(frozen=True, slots=True)
+class DropFunction:
+    """Take from the model a function of its own that nothing calls."""
+
+    function: ir.Function
+
+
 Edit = (
     InsertNode
     | RemoveNode
@@ -175,6 +182,7 @@ Edit = (
     | SetAttributes
     | ImportOpset
     | AddFunction
+    | DropFunction
 )
 
 

@@ -76,9 +76,9 @@ class GraphState:
                     del initializers[edit.name]
                 else:
                     initializers[edit.name] = self._initializer(edit)
-            case edits.AddFunction():
+            case edits.AddFunction() | edits.DropFunction():
                 identifier = edit.function.identifier()
-                if forward:
+                if forward == isinstance(edit, edits.AddFunction):
                     self.model.functions[identifier] = edit.function
                 else:
                     del self.model.functions[identifier]

@@ -12,6 +12,7 @@ import onnx_ir as ir
 
 from optimizer.rewrite.edited_graph import EditedGraph
 from optimizer.rewrite.ordering import misplaced
+from optimizer.rewrite.vetoes import leaving_nodes
 from optimizer.rewrite.waiting import in_the_way, waiting_nodes
 from optimizer.rules.replacement import NewInitializer, NewOutput, Operand, Replacement
 
@@ -52,8 +53,12 @@ def _check_places(
     waiting = dict.fromkeys(waiting_nodes(edited, root, proposal))
     if in_the_way(waiting, proposal):
         raise Refused("the replacement needs what it gives")
+    if all(_is_in_time(edited, root, pair, waiting) for pair in proposal.values.items()):
+        return
+    leaving = leaving_nodes(proposal.matched, proposal.values, edited.position)
     for pair in proposal.values.items():
-        _check_consumers(edited, root, pair, waiting)
+        if not _is_in_time(edited, root, pair, {*waiting, *leaving}):
+            raise Refused("a consumer stands before the replacement")
 
 
 def _check_order(edited: EditedGraph, root: ir.Node, operand: Operand | None) -> None:
@@ -72,25 +77,29 @@ def _check_order(edited: EditedGraph, root: ir.Node, operand: Operand | None) ->
         raise Refused("an input of the replacement is computed later")
 
 
-def _check_consumers(
+def _is_in_time(
     edited: EditedGraph,
     root: ir.Node,
     values: tuple[ir.Value, Operand],
-    waiting: Container[ir.Node],
-) -> None:
-    """Whatever takes the place of a value is there before the value's first consumer."""
+    excused: Container[ir.Node],
+) -> bool:
+    """Whether what takes the place of a value is there before the value's first consumer.
+
+    Those are excused that go away, or are put elsewhere.
+    """
     old, operand = values
     anchor = operand.producer() if isinstance(operand, ir.Value) else root
     if isinstance(operand, ir.Value):
         _check_order(edited, root, operand)
     if anchor is None or isinstance(operand, NewInitializer):
-        return
+        return True
     for use in old.uses():
         consumer = edited.around(use.node, anchor.graph)
-        if consumer is None or consumer is root or consumer in waiting:
+        if consumer is None or consumer is root or consumer in excused:
             continue
         if edited.position(consumer) < edited.position(anchor):
-            raise Refused("a consumer stands before the replacement")
+            return False
+    return True
 
 
 def _check_type(old: ir.Value, operand: Operand, types: Mapping[ir.Value, ir.DataType]) -> None:

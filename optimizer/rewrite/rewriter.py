@@ -12,16 +12,13 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from optimizer.constants import is_constant_node
-from optimizer.model.generated_functions import VERSION as GENERATED_VERSION
 from optimizer.model.graph import bodies, graph_id, is_used, node_id, value_id, walk_nodes
-from optimizer.model.own_functions import VERSION
 from optimizer.model.symbolic import Refinement
-from optimizer.operators.generated import GENERATED
-from optimizer.operators.layouts import LAYOUTS
 from optimizer.rewrite import edits
 from optimizer.rewrite.edited_graph import EditedGraph
 from optimizer.rewrite.edits import Edit
 from optimizer.rewrite.ordering import puts
+from optimizer.rewrite.own_opsets import OPSET_VERSIONS
 from optimizer.rewrite.refusal import check
 from optimizer.rewrite.vetoes import leaving_nodes
 from optimizer.rewrite.waiting import waiting_nodes
@@ -33,9 +30,6 @@ from optimizer.rules.replacement import (
     Replacement,
     as_attributes,
 )
-
-OPSET_VERSIONS = {"com.microsoft": 1, GENERATED: GENERATED_VERSION, LAYOUTS: VERSION}
-"""Versions under which operator sets are imported that the model did not use before."""
 
 
 @dataclass(slots=True)
@@ -84,6 +78,8 @@ class Application:
         for old, operand in self.proposal.values.items():
             self._replace(old, self._resolve(operand))
         self._remove_unused()
+        for function in self.proposal.unused:
+            self._edit(edits.DropFunction(function))
         self._drop_initializers(old_inputs)
         self._settle_names()
         self._refine()

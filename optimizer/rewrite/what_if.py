@@ -123,6 +123,7 @@ class _Asked:
             budget=FoldBudget(self.limits.fold_total_bytes, seconds=FOLD_SECONDS),
             precedes=self.edited.precedes,
             scopes=self.edited.state.scopes,
+            functions=self.edited.state.model.functions,
         )
 
     def _questions(self, queue: Queue) -> Iterator[tuple[ir.Node, Rule]]:

@@ -43,6 +43,7 @@ class Context:
             visible to it, also from inside a body.
         scopes: a graph and the graphs around it, inside out.
         isolate: where foreign tools run; None where whoever drives has no worker processes.
+        functions: the functions that the model has, by domain, name and overload.
     """
 
     opsets: Mapping[str, int]
@@ -53,6 +54,9 @@ class Context:
     precedes: Callable[[ir.Node, ir.Node], bool] = lambda first, second: False
     scopes: Callable[[ir.Graph], Iterable[ir.Graph]] = lambda graph: (graph,)
     isolate: Isolate | None = None
+    functions: Mapping[ir.OperatorIdentifier, ir.Function] = field(
+        default_factory=dict[ir.OperatorIdentifier, ir.Function]
+    )
 
     def opset(self, domain: str = "") -> int:
         """The version of an operator set; 0 when the model does not import it."""

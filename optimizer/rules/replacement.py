@@ -126,6 +126,7 @@ class Replacement:
             not, are put behind the new nodes; without it they are a reason to refuse.
         functions: functions of the model that new nodes call; those that it has are left as they
             are.
+        unused: functions of the model that nothing calls once this is in place; they go.
         order: all nodes that the graph has afterwards, as they stand then; without it new nodes
             stand right before the root.
         accept: asked once all is in place; what it raises takes everything back.
@@ -147,6 +148,7 @@ class Replacement:
     opsets: Mapping[str, int] = field(default_factory=dict[str, int])
     types: Mapping[ir.Value, ir.DataType] = field(default_factory=dict[ir.Value, ir.DataType])
     functions: Sequence[ir.Function] = ()
+    unused: Sequence[ir.Function] = ()
     delays: bool = False
     order: Sequence[ir.Node | NewNode] = ()
     accept: Callable[[], None] | None = None

@@ -9,7 +9,8 @@ from typing import Any
 import onnx_ir as ir
 
 from optimizer.model.graph import bodies, graph_id, node_id, value_id, walk_nodes
-from studio.graphview.groups import Groups, is_source, readers_scope, scope_path
+from optimizer.model.scopes import scope_path
+from studio.graphview.groups import Groups, is_source, readers_scope
 from studio.graphview.records import Record, drawn, into_node, into_outputs, record
 from studio.graphview.text import cut, dtype_text, shape_text
 

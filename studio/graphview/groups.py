@@ -7,20 +7,18 @@ and reads only constants (the Identity of a shared weight) belongs with its read
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import Any, cast
+from typing import Any
 
 import onnx_ir as ir
 
 from optimizer.model.graph import bodies, graph_id, node_id
+from optimizer.model.scopes import scope_path
 from studio.graphview.records import port_source
 from studio.graphview.text import cut
 
-_SCOPES = "pkg.torch.onnx.name_scopes"
 MAX_DEPTH = 12
-MAX_WRITTEN = 4096
 
 
 class Groups:
@@ -67,17 +65,6 @@ class Groups:
         return index
 
 
-def scope_path(node: ir.Node) -> Sequence[str]:
-    """The scopes around a node, outermost first."""
-    written = node.metadata_props.get(_SCOPES)
-    if written:
-        return _from_metadata(written)
-    name = node.name or ""
-    if "/" not in name:
-        return ()
-    return [part for part in name.split("/")[:-1] if part]
-
-
 def is_source(node: ir.Node) -> bool:
     """Whether a node reads constants alone, and no bodies: nothing flows into it."""
     reads = any(port_source(value) is not None for value in node.inputs)
@@ -91,23 +78,3 @@ def readers_scope(node: ir.Node) -> Sequence[str]:
         return ()
     shared = zip(*(scope_path(reader) for reader in readers), strict=False)
     return [parts[0] for parts in takewhile(lambda parts: len(set(parts)) == 1, shared)]
-
-
-def _from_metadata(written: str) -> Sequence[str]:
-    """Torch writes every enclosing module path and last the node itself: cumulative, dotted."""
-    if len(written) > MAX_WRITTEN:
-        return ()
-    try:
-        scopes = ast.literal_eval(written)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return ()
-    if not isinstance(scopes, list):
-        return ()
-    parts: list[str] = []
-    outer = ""
-    for scope in map(str, cast("list[object]", scopes)[:-1]):
-        if not scope or scope == outer:
-            continue
-        parts.append(scope.removeprefix(outer + ".") if outer else scope)
-        outer = scope
-    return parts

@@ -16,6 +16,7 @@ import onnx_ir as ir
 
 from optimizer.constants import constant_of, is_constant_node
 from optimizer.model.graph import bodies, node_id, value_id
+from optimizer.operators.outlined import OUTLINED, outlined_title
 from studio.graphview.categories import category
 from studio.graphview.text import (
     MAX_NUMBERS,
@@ -45,7 +46,7 @@ def record(node: ir.Node, *, group: int, opset: int) -> Record:
     """Everything the browser may show of a node."""
     entry: Record = {
         "id": node_id(node),
-        "op": cut(node.op_type, 60),
+        "op": cut(outlined_title(node.op_type) if node.domain == OUTLINED else node.op_type, 60),
         "name": cut(node.name or "", 200),
         "cat": category(node.op_type),
         "g": group,
