@@ -23,6 +23,8 @@ from optimizer.rules import (
     producer_of,
 )
 
+_BENDS = ("Erf", "Tanh")
+
 
 @register
 class FuseProductScale(Pass):
@@ -38,7 +40,7 @@ class FuseProductScale(Pass):
         MatMul(x, w / 8) → Add(b / 8)
     When it is safe:
         The constant varies along the last axis alone and does not broadcast what it meets to
-        another shape. Weight and bias are constants that no caller overrides, and the weight is
+        another shape; it is not the half of a Gelu spelled out, which runtimes look for. Weight and bias are constants that no caller overrides, and the weight is
         not read elsewhere: it would be stored twice. Nothing else reads the value in between.
         The new weight is finite and, in 16 bits, keeps its precision.
     Numerics:
@@ -76,6 +78,10 @@ class FuseProductScale(Pass):
         found = None if above is None else _scaling(above, context)
         if above is None or found is None or context.attribute(node, "transA"):
             return None
+        if _in_gelu(found[0]):
+            return Declined(
+                "The factor is one of a Gelu, which runtimes have a kernel for", (above,)
+            )
         blocked = shared(above.outputs[0], node) or _weights(node, context)
         if blocked is not None:
             return blocked
@@ -104,6 +110,14 @@ def _scaling(node: ir.Node, context: Context) -> tuple[ir.Value, np.ndarray] | N
     if not np.isfinite(scale).all() or (node.op_type == "Div" and not scale.all()):
         return None
     return value, 1.0 / scale if node.op_type == "Div" else scale
+
+
+def _in_gelu(value: ir.Value | None, depth: int = 3) -> bool:
+    """Whether a value is a product with a sum that Erf or Tanh is in."""
+    node = producer_of(value, "Add", "Mul", *_BENDS)
+    if node is None or depth == 0:
+        return False
+    return node.op_type in _BENDS or any(_in_gelu(each, depth - 1) for each in node.inputs)
 
 
 def _weights(product: ir.Node, context: Context) -> Declined | None:
