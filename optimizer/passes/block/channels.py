@@ -82,6 +82,50 @@ def with_inputs_scaled(conv: ir.Node, scale: np.ndarray, context: Context) -> Ne
     return _renewed(conv, weight, factor, bias=given(conv, 2))
 
 
+def with_columns_scaled(
+    product: ir.Node, scale: np.ndarray, context: Context
+) -> NewNode | Declined:
+    """The MatMul or Gemm with the columns of its result multiplied by float64[columns] or [1]."""
+    weight, transposed = _weight(product, context), bool(context.attribute(product, "transB"))
+    columns = weight.shape[0 if transposed else -1]
+    bias = _array(product, 2, context)
+    if weight.ndim < 2 or scale.size not in (1, columns):
+        return Declined(f"{product.op_type} has {columns} output columns", (product,))
+    if bias is not None and bias.size > 1 and bias.shape[-1] == 1 and scale.size > 1:
+        return Declined("The bias differs from row to row", (product,))
+    factor = scale.reshape(-1, 1) if transposed else scale.reshape(1, -1)
+    total = None if bias is None else bias.astype(np.float64) * scale
+    return _product(product, factor, total, context)
+
+
+def with_rows_scaled(product: ir.Node, scale: np.ndarray, context: Context) -> NewNode | Declined:
+    """The MatMul or Gemm with the rows of its weight multiplied by float64[rows] or [1]."""
+    weight, transposed = _weight(product, context), bool(context.attribute(product, "transB"))
+    if weight.ndim < 2 or scale.size not in (1, weight.shape[-1 if transposed else -2]):
+        return Declined(f"{product.op_type} has a weight with other rows", (product,))
+    factor = scale.reshape(1, -1) if transposed else scale.reshape(-1, 1)
+    return _product(product, factor, given(product, 2), context)
+
+
+def _product(
+    product: ir.Node, factor: np.ndarray, bias: np.ndarray | ir.Value | None, context: Context
+) -> NewNode | Declined:
+    weight = _weight(product, context)
+    scaled = _scaled(weight, factor)
+    rounded = _rounded(bias, weight.dtype) if isinstance(bias, np.ndarray) else bias
+    if scaled is None or (bias is not None and rounded is None):
+        return Declined(f"The folded weights do not fit {weight.dtype}", (product,))
+    inputs: list[Operand | None] = [
+        product.inputs[0],
+        _initializer(scaled, product.inputs[1], "weight"),
+    ]
+    if isinstance(rounded, np.ndarray):
+        inputs.append(_initializer(rounded, given(product, 2), "bias"))
+    elif rounded is not None:
+        inputs.append(rounded)
+    return NewNode(product.op_type, inputs, dict(product.attributes), name=product.name)
+
+
 def along_channels(constant: np.ndarray, rank: int) -> np.ndarray | None:
     """A constant that broadcasts along axis 1 alone, as float64[channels] or float64[1].
 

@@ -1,0 +1,194 @@
+"""Reshapes that cancel, or become fewer, on the other side of elementwise operators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import onnx_ir as ir
+
+from optimizer.dimension import Dimension
+from optimizer.operators.call import in_numbers
+from optimizer.operators.catalogue import BROADCASTING, RESHAPING, UNARY
+from optimizer.passes.block.regions import region_above
+from optimizer.registry import Pass, register, rule
+from optimizer.rules import (
+    Context,
+    Declined,
+    NewInitializer,
+    NewNode,
+    Operand,
+    Outcome,
+    Replacement,
+    given,
+    producer_of,
+)
+
+Shape = tuple[Dimension, ...]
+
+_ELEMENTWISE = (UNARY | BROADCASTING) - {"Identity"}
+_PASSED = _ELEMENTWISE | {"Clip"}
+
+
+@register
+class MoveViews(Pass):
+    """Move Reshapes to where they cancel.
+
+    What it does:
+        A Reshape, Squeeze, Unsqueeze or Flatten after elementwise operators goes away where those
+        before them gave another shape to what has the last shape already: the operators work in
+        that shape. Views of all operands of an elementwise operator become one of its result.
+    Before:
+        x[2, 3, 4] → Reshape(2, 12) → Relu → Mul(2) → Reshape(2, 3, 4)
+    After:
+        x[2, 3, 4] → Relu → Mul(2)
+    When it is safe:
+        The shapes certainly agree, and nothing else reads the values in between. Operands are
+        views, or constants: numbers, vectors along a last axis that stays, or as large as the
+        result, whose sizes are known then.
+    Numerics:
+        Bit-identical: no element moves, each is computed as before.
+    Source:
+        XLA, ReshapeMover; onnxsim, eliminate_reshape_around_elementwise.
+    """
+
+    id = "move-views"
+    exactness = "exact"
+    order = 31
+
+    @rule(*sorted(RESHAPING), name="ViewRegion", reach=12)
+    def region(self, node: ir.Node, context: Context) -> Outcome:
+        """Up from one view, through elementwise operators."""
+        inner, last = (
+            context.symbolic.shape(node.inputs[0]),
+            context.symbolic.shape(node.outputs[0]),
+        )
+        if inner is None or last is None or context.opset() < 7:
+            return None
+        nodes = region_above(node, lambda one: _elementwise(one, inner, context))
+        if not nodes or not any(_views_above(one) for one in nodes):
+            return None
+        work = _Reshaped(inner, last, context, {*nodes})
+        result = work.above(node.inputs[0])
+        if result is None or not work.views:
+            return None
+        matched = [*dict.fromkeys([*work.views, *reversed(nodes)]), node]
+        names = ", ".join(sorted({one.op_type for one in nodes}))
+        reason = f"{names} work element by element, and the first shape comes back."
+        return Replacement(matched, {node.outputs[0]: result}, reason, nodes=work.made)
+
+    @rule(*sorted(BROADCASTING), name="ViewedOperands", reach=2)
+    def join(self, node: ir.Node, context: Context) -> Outcome:
+        """Views of every operand, from one shape to another."""
+        views = [producer_of(value, *RESHAPING) for value in node.inputs]
+        known = list(dict.fromkeys(one for one in views if one is not None))
+        shape = context.symbolic.shape(node.outputs[0])
+        if len(known) < 2 or shape is None or context.opset() < 7:
+            return None
+        firsts = [context.symbolic.shape(one.inputs[0]) for one in known]
+        same = all(context.symbolic.shape(one.outputs[0]) == shape for one in known)
+        first = firsts[0]
+        if not same or first is None or any(other != first for other in firsts):
+            return None
+        if not all(_read_by(one.outputs[0], node) for one in known):
+            return Declined("Something else reads a view", (*known,))
+        work = _Reshaped(shape, first, context, {node})
+        result = work.above(node.outputs[0])
+        if result is None:
+            return None
+        end = NewNode(known[0].op_type, [result, *known[0].inputs[1:]], known[0].attributes)
+        values = {node.outputs[0]: end.output()}
+        reason = f"All operands are given the same shape: {node.op_type} can be before that."
+        return Replacement([*known, node], values, reason, nodes=[*work.made, end])
+
+
+@dataclass(slots=True)
+class _Reshaped:
+    """Elementwise operators in another shape.
+
+    Attributes:
+        inner: the shape that they have.
+        shape: the one that they get.
+        context: of the rule.
+        region: the operators.
+        made: in their place, producers first.
+        views: what gave the inner shape to what they read.
+    """
+
+    inner: Shape
+    shape: Shape
+    context: Context
+    region: set[ir.Node]
+    made: list[NewNode] = field(default_factory=list[NewNode])
+    views: list[ir.Node] = field(default_factory=list[ir.Node])
+    known: dict[ir.Value, Operand | None] = field(default_factory=dict[ir.Value, "Operand | None"])
+
+    def above(self, value: ir.Value | None) -> Operand | None:
+        """A value in the new shape; None where there is none."""
+        if value is None:
+            return None
+        if value not in self.known:
+            self.known[value] = self._above(value)
+        return self.known[value]
+
+    def _above(self, value: ir.Value) -> Operand | None:
+        node = value.producer()
+        if node is not None and node in self.region:
+            count = 1 if node.op_type == "Clip" else len(node.inputs)
+            data = [self.above(operand) for operand in node.inputs[:count]]
+            if any(operand is None for operand in data):
+                return None
+            made = NewNode(
+                node.op_type, [*data, *node.inputs[count:]], node.attributes, name=node.name
+            )
+            self.made.append(made)
+            return made.output()
+        view = producer_of(value, *RESHAPING)
+        source = None if view is None else view.inputs[0]
+        if (
+            view is not None
+            and source is not None
+            and self.context.symbolic.shape(source) == self.shape
+            and self.context.symbolic.shape(value) == self.inner
+        ):
+            self.views.append(view)
+            return source
+        return self._constant(value)
+
+    def _constant(self, value: ir.Value) -> Operand | None:
+        """A constant that broadcasts in the new shape as it did in the old one."""
+        data = self.context.array(value)
+        if data is None:
+            return None
+        if data.size == 1:
+            return value if data.ndim == 0 else NewInitializer.of(data.reshape(()), _name(value))
+        tail = self.inner[-1:] == self.shape[-1:] == data.shape[-1:]
+        if tail and data.size == data.shape[-1]:
+            return value if data.ndim == 1 else NewInitializer.of(data.reshape(-1), _name(value))
+        sizes = in_numbers(self.shape)
+        if sizes is None or self.inner != data.shape:
+            return None
+        return NewInitializer.of(np.reshape(data, sizes), _name(value))
+
+
+def _name(value: ir.Value) -> str:
+    return value.name or "constant"
+
+
+def _elementwise(node: ir.Node, shape: Shape, context: Context) -> bool:
+    """Whether a node computes each element of a shape of its own."""
+    if node.domain or node.op_type not in _PASSED or len(node.outputs) != 1:
+        return False
+    if node.op_type == "Clip" and any(
+        context.rank(given(node, i)) not in (None, 0) for i in (1, 2)
+    ):
+        return False
+    return context.symbolic.shape(node.outputs[0]) == shape
+
+
+def _views_above(node: ir.Node) -> bool:
+    return any(producer_of(value, *RESHAPING) is not None for value in node.inputs)
+
+
+def _read_by(value: ir.Value, node: ir.Node) -> bool:
+    return not value.is_graph_output() and all(use.node is node for use in value.uses())
