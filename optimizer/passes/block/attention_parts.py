@@ -75,6 +75,14 @@ def _masked(scores: Term) -> Term:
     return scores
 
 
+def _windowed(scores: Term) -> Term:
+    """Scores with a mask for each window of a picture: the batch is apart for as long."""
+    apart = Value("apart", sample=(5,), weight=(-1, 2, 3, 5, 6))
+    joined = Value("joined", sample=(4,), weight=(-1, 3, 5, 6))
+    added = node("Reshape", scores, apart, name="apart") + Value("windows", (), (1, 2, 1, 5, 6))
+    return either(node("Reshape", added, joined, name="joined"), scores)
+
+
 def _over_last_axis(found: Found, context: Context) -> str | None:
     softmax = found.named["softmax"]
     axis, rank = context.attribute(softmax, "axis"), context.rank(softmax.inputs[0])
@@ -142,13 +150,35 @@ def _mask_fits(found: Found, context: Context) -> str | None:
     return None
 
 
+def _dims(value: ir.Value | None, context: Context) -> list[Dimension]:
+    """The shape of a value; nothing where its rank is not known."""
+    return [*(context.symbolic.shape(value) or ())]
+
+
+def _window_fits(found: Found, context: Context) -> str | None:
+    if "windows" not in found.values:
+        return None
+    scores = _dims(found.named["apart"].inputs[0], context)
+    apart = _dims(found.named["apart"].outputs[0], context)
+    joined = _dims(found.named["joined"].outputs[0], context)
+    mask = _dims(found.values["windows"], context)
+    windows = apart[1] if len(apart) == _RANK + 1 else 0
+    if not isinstance(windows, int) or not windows or apart[0] * windows != scores[0]:
+        return f"{plain(scores)} becomes {plain(apart)}"
+    if joined != scores or apart[2:] != scores[1:]:
+        return f"{plain(scores)} becomes {plain(joined)}"
+    heads = mask[2] if len(mask) == _RANK + 1 else 0
+    fits = heads in (1, scores[1]) and mask == [1, windows, heads, *scores[2:]]
+    return None if fits else f"the mask has {plain(mask)} for {plain(apart)}"
+
+
 QUERY = Value("query", sample=(2, 3, 5, 4))
 KEYS = Value("keys", sample=(2, 3, 4, 6))
 VALUE = Value("value", sample=(2, 3, 6, 7))
 PRODUCT = node("MatMul", _scaled(QUERY, "query"), _scaled(KEYS, "keys"), name="product", core=True)
 SOFTMAX = node(
     "Softmax",
-    _masked(_scaled(PRODUCT, "scores")),
+    _windowed(_masked(_scaled(PRODUCT, "scores"))),
     name="softmax",
     where=(Condition("Softmax runs over the last axis", _over_last_axis),),
     core=True,
@@ -162,6 +192,7 @@ ATTENTION = Pattern(
         Condition("Queries, keys and values have the same batch and heads", _same_heads),
         Condition("The scale is a positive number", _positive),
         Condition(f"Numbers put in the place of scores are at most {_HIDES:g}", _hidden),
+        Condition("There is a mask for each window", _window_fits),
         Condition("Masks have 1 or the number of batches and heads", _mask_fits),
     ),
 )
@@ -216,8 +247,8 @@ def _mask(found: Found, context: Context, made: list[NewNode]) -> Operand | None
     summed: Operand | None = None
     rows: set[Dimension] = {1}
     columns: set[Dimension] = {1}
-    for index in range(MOST_MASKS):
-        part = _summand(found, index, context, made)
+    parts = [_summand(found, index, context, made) for index in range(MOST_MASKS)]
+    for part in [*parts, _windows(found, context, made)]:
         if part is None:
             continue
         shape = (1, 1, *(context.symbolic.shape(part[1]) or ()))
@@ -260,6 +291,31 @@ def _summand(
     assert hidden is not None
     made.append(NewNode("Where", [hidden, number, _number(0, "shown")]))
     return made[-1].output(), hidden
+
+
+def _windows(
+    found: Found, context: Context, made: list[NewNode]
+) -> tuple[Operand, ir.Value] | None:
+    """A mask for each window, as often as there are pictures, and the value that has its shape."""
+    mask, query = found.values.get("windows"), found.values["query"]
+    if mask is None:
+        return None
+    windows, batch = _dims(mask, context)[1], _dims(query, context)[0]
+    assert isinstance(windows, int)
+    array = context.array(mask)
+    if array is not None and array.min() >= LOWEST:
+        one: Operand = NewInitializer.of(array[0], "windows")
+    else:
+        made.append(NewNode("Max", [mask, _number(LOWEST, "lowest")]))
+        made.append(NewNode("Squeeze", [made[-1].output(), NewInitializer.ints([0], "axis")]))
+        one = made[-1].output()
+    if batch == windows:
+        return one, mask
+    whole = NewInitializer.ints([windows], "windows")
+    made.append(NewNode("Div", [_size(query, 0, made), whole]))
+    ones = NewInitializer.ints([1, 1, 1], "ones")
+    made.append(NewNode("Tile", [one, _joined([made[-1].output(), ones], made)]))
+    return made[-1].output(), mask
 
 
 def _number(number: float, hint: str) -> NewInitializer:
