@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import onnx_ir as ir
 
+from optimizer.dimension import Dimension
 from optimizer.folding.exclusive_producers import exclusive_producers
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, NewNode, Outcome, Replacement, producer_of
+from optimizer.rules import (
+    Context,
+    NewInitializer,
+    NewNode,
+    Operand,
+    Outcome,
+    Replacement,
+    producer_of,
+    transposition,
+)
+
+_MOST_NODES = 12
 
 
 @register
@@ -16,14 +31,16 @@ class UnwrapMatMul(Pass):
     What it does:
         A tensor that is flattened to a matrix, multiplied by a matrix, and given its leading axes
         back, is multiplied as it is: MatMul takes any number of leading axes. A bias added in
-        between comes along.
+        between comes along. So do products of tensors whose batch and heads were made one axis,
+        with what stands between them: scale, Softmax, a Transpose of the last two axes.
     Before:
         x[batch, seq, 64] → Reshape(-1, 64) → MatMul([64, 256]) → Reshape(batch, seq, 256)
     After:
         x[batch, seq, 64] → MatMul([64, 256])
     When it is safe:
         The leading axes and the last axis of x are certainly those of the result and of the
-        flattened matrix; the second factor is a matrix; nothing else reads the flat result.
+        flattened matrix; the second factor is a matrix, or has the same leading axes made one;
+        nothing else reads the flat result.
     Numerics:
         The same sums of products; a runtime may sum in another order for another shape.
     Source:
@@ -66,6 +83,89 @@ class UnwrapMatMul(Pass):
             "MatMul takes the leading axes as they are.",
             nodes=new,
         )
+
+    @rule("Reshape", name="MergedBatch", reach=_MOST_NODES)
+    def batched(self, node: ir.Node, context: Context) -> Outcome:
+        """A Reshape that takes the one leading axis of a product apart."""
+        product = producer_of(node.inputs[0], "MatMul")
+        whole = context.symbolic.shape(node.outputs[0])
+        flat = context.symbolic.shape(node.inputs[0])
+        if product is None or whole is None or flat is None or len(flat) != 3:
+            return None
+        if len(whole) < 4 or whole[-2:] != flat[1:]:
+            return None
+        unmerging = _Unmerging(context, whole[:-2])
+        made = unmerging.of(node.inputs[0])
+        if made is None:
+            return None
+        matched = [*dict.fromkeys(unmerging.matched), node]
+        reshapes = (each for each in matched if each.op_type == "Reshape")
+        targets = (each.inputs[1].producer() for each in reshapes if each.inputs[1] is not None)
+        return Replacement(
+            [*exclusive_producers(targets, around=matched), *matched],
+            {node.outputs[0]: made},
+            "MatMul takes batch and heads as two axes.",
+            nodes=unmerging.made,
+        )
+
+
+class _Unmerging:
+    """Computes with leading axes what was computed with all of them as one."""
+
+    def __init__(self, context: Context, leading: tuple[Dimension, ...]) -> None:
+        self._context = context
+        self._leading = leading
+        self.matched: list[ir.Node] = []
+        self.made: list[NewNode] = []
+
+    def of(self, value: ir.Value | None) -> Operand | None:
+        """A value with the leading axes; None where they are not to be had."""
+        array = self._context.array(value)
+        if array is not None and array.ndim == 3:
+            return self._apart(array)
+        node = None if value is None else value.producer()
+        shape = self._context.symbolic.shape(value)
+        if value is None or node is None or node.domain or shape is None or len(shape) != 3:
+            return None
+        if node.op_type == "Reshape":
+            source = node.inputs[0]
+            if self._context.symbolic.shape(source) != (*self._leading, *shape[1:]):
+                return None
+            self.matched.append(node)
+            return source
+        if len(self.matched) >= _MOST_NODES or not self._context.single_use(value):
+            return None
+        return self._computed(node, len(shape))
+
+    def _apart(self, array: np.ndarray) -> NewInitializer | None:
+        """A constant with the leading axes."""
+        sizes = [size for size in self._leading if isinstance(size, int)]
+        if len(sizes) < len(self._leading) or math.prod(sizes) != len(array):
+            return None
+        return NewInitializer.of(array.reshape(*sizes, *array.shape[1:]), "apart")
+
+    def _computed(self, node: ir.Node, rank: int) -> Operand | None:
+        attributes: dict[str, object] = {}
+        operands: list[Operand | None] = []
+        if node.op_type == "Softmax":
+            if self._context.attribute(node, "axis") not in (-1, rank - 1):
+                return None
+            attributes["axis"] = len(self._leading) + 1
+        elif node.op_type == "Transpose":
+            if transposition(node, self._context) != [0, 2, 1]:
+                return None
+            last = len(self._leading)
+            attributes["perm"] = [*range(last), last + 1, last]
+        elif node.op_type not in ("MatMul", "Mul", "Div"):
+            return None
+        for value in node.inputs:
+            number = node.op_type != "MatMul" and self._context.scalar(value) is not None
+            operands.append(value if number else self.of(value))
+        if None in operands:
+            return None
+        self.matched.append(node)
+        self.made.append(NewNode(node.op_type, operands, attributes))
+        return self.made[-1].output()
 
 
 def _bias(node: ir.Node, context: Context) -> ir.Value | None:

@@ -42,7 +42,8 @@ def smallest(spelling: Spelling, *, opset: int = NEWEST) -> onnx.ModelProto:
 
 def _weight(value: Value) -> onnx.TensorProto:
     whole = all(isinstance(number, int) for number in value.weight)
-    numbers = np.resize(value.weight, value.sample).astype(np.int64 if whole else np.float32)
+    kind = bool if isinstance(value.weight[0], bool) else np.int64 if whole else np.float32
+    numbers = np.resize(value.weight, value.sample).astype(kind)
     return numpy_helper.from_array(numbers, value.name)
 
 
