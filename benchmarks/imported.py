@@ -5,28 +5,35 @@
 Each imported pass runs alone, on every model in two orders: *before* the preset `default`, in one
 pipeline, and *after* it, on what the preset made of the model. The small models come first. What
 is found is kept in a folder as it comes, and the report is written after each model; the same
-command goes on where it ended. Each run is a process of its own, of low priority, with `--seconds`
-of wall clock. Run it with an interpreter that has the extra `peers` (`sh .ci/beside peers`).
+command goes on where it ended. A call of a tool has `--seconds` of wall clock, and so have all
+rewrites of a run. Run it with an interpreter that has the extra `peers` (`sh .ci/beside peers`).
 """
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from benchmarks.machine import describe
 from benchmarks.report import parser, publish, section
+from optimizer.errors import StudioError
+from optimizer.limits import Limits
+from optimizer.model.graph import count_nodes
+from optimizer.model.loader import load_path
+from optimizer.model.writer import write
 from optimizer.pipeline import Pipeline
-from optimizer.registry import passes
+from optimizer.registry import Pass, passes
+from optimizer.rewrite.driver import optimize
+from optimizer.source import complete
+from optimizer.verify import Verification, verify
+from profiling.workers import default_pool
 
 Order = Literal["preset", "before", "after"]
 IMPORTED = tuple(p.id for p in passes() if p.family == "imported" and not p.missing())
@@ -84,49 +91,49 @@ def _cell(document: Mapping[str, Any]) -> Cell:
 
 
 def run_once(source: Path, target: Path, listed: Sequence[str], *, seconds: float) -> Cell:
-    """One run of the command line in a process of its own.
+    """One run: open, optimize, write, compare with what was opened.
 
     Args:
+        source: the model.
+        target: what is made of it.
         listed: passes, in order.
-        seconds: wall clock.
+        seconds: wall clock of one call of a tool, and of all rewriting.
     """
-    command = [sys.executable, "-m", "studio.cli", "optimize", str(source), "-o", str(target)]
-    command += ["--passes", ",".join(listed), "--json"]
-    started = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        preexec_fn=_humble,
-    )  # fmt: skip
+    pool = default_pool()
+    limits = replace(Limits(), optimize_seconds=seconds)
+    chosen = (_within(one, seconds) for one in Pipeline.listed(listed).passes)
+    pipeline = replace(Pipeline(), passes=tuple(chosen))
+    pass_id = next((one for one in listed if one in IMPORTED), "")
     try:
-        out, err = started.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        started.terminate()
-        started.communicate()
-        return Cell(failure=f"more than {seconds:.0f} s")
-    try:
-        return _told(json.loads(out), next((one for one in listed if one in IMPORTED), ""))
-    except ValueError:
-        last = (err.strip().splitlines() or [""])[-1]
-        return Cell(failure=f"exit {started.returncode}: {last[:160]}")
-
-
-def _humble() -> None:
-    os.nice(15)
-
-
-def _told(report: Mapping[str, Any], pass_id: str) -> Cell:
-    """A run as `optimize --json` tells of it."""
-    verification = report["verification"] or {}
-    verdict, reason = verification.get("verdict", ""), verification.get("reason", "")
-    reasons = (one["reason"] for one in report["near_misses"] if one["pass_id"] == pass_id)
+        model = complete(load_path(source), isolate=pool)
+        before = count_nodes(model.ir.graph)
+        trace = optimize(model, pipeline, limits=limits, isolate=pool)
+        write(model.ir, target)
+        verdict = verify(source, target, isolate=pool, exact=trace.exactness == "exact")
+    except StudioError as error:
+        return Cell(failure=error.message)
+    steps = [one for one in trace.rewrites if one.pass_id == pass_id]
+    reasons = (one.reason for one in trace.declined if one.pass_id == pass_id)
     return Cell(
-        (report["before"]["nodes"], report["after"]["nodes"]),
-        verdict if verdict == EQUAL or not reason else f"{verdict}: {reason}",
-        report["passes"].get(pass_id, {}).get("rewrites", 0),
-        tuple(one["error"] for one in report["failed"]),
-        tuple(one["confidence"] for one in report["inferred"]),
+        (before, count_nodes(model.ir.graph)),
+        verdict.verdict if verdict.verdict == EQUAL else f"{verdict.verdict}: {_why(verdict)}",
+        len(steps),
+        tuple(one.error for one in trace.failed),
+        tuple(one.inferred.confidence for one in steps if one.inferred is not None),
         tuple(dict.fromkeys(reasons)),
-        report["seconds"],
+        trace.seconds,
+        trace.stopped,
     )
+
+
+def _within(one: Pass, seconds: float) -> Pass:
+    """A pass of a tool, with this limit of time."""
+    return replace(one, seconds=seconds) if one.id in IMPORTED else one
+
+
+def _why(verification: Verification) -> str:
+    wrong = (f"{one.name}: {one.reason}" for one in verification.outputs if not one.ok)
+    return verification.reason or next(wrong, "")
 
 
 def measure(source: Path, kept: Kept, *, seconds: float, until: float) -> Iterator[None]:
@@ -223,7 +230,7 @@ def main() -> None:
     made = parser(__doc__)
     made.add_argument("--keep", type=Path, required=True, help="folder for what was found")
     made.add_argument("--minutes", type=float, default=60.0, help="for all models together")
-    made.add_argument("--seconds", type=float, default=120.0, help="of one run, wall clock")
+    made.add_argument("--seconds", type=float, default=120.0, help="of a tool, wall clock")
     arguments = made.parse_args()
     arguments.keep.mkdir(parents=True, exist_ok=True)
     until = time.monotonic() + 60 * arguments.minutes
