@@ -38,7 +38,15 @@ from profiling.workers import default_pool
 Order = Literal["preset", "before", "after"]
 IMPORTED = tuple(p.id for p in passes() if p.family == "imported" and not p.missing())
 PRESET = Pipeline.of("default").ids
-TOOLS = ("passlens", "onnx", "onnxruntime-gpu", "onnxsim", "onnxslim", "onnxoptimizer", "onnxscript")
+TOOLS = (
+    "passlens",
+    "onnx",
+    "onnxruntime-gpu",
+    "onnxsim",
+    "onnxslim",
+    "onnxoptimizer",
+    "onnxscript",
+)
 EQUAL = "equal"
 
 
@@ -85,9 +93,11 @@ class Kept:
         return self.cells.get(f"{pass_id}/{order}")
 
 
-def _cell(document: Mapping[str, Any]) -> Cell:
-    listed = {key: tuple(value) for key, value in document.items() if isinstance(value, list)}
-    return Cell(**{**document, **listed})
+def _cell(document: dict[str, Any]) -> Cell:
+    for key, value in document.items():
+        if type(value) is list:
+            document[key] = (*value,)
+    return Cell(**document)
 
 
 def run_once(source: Path, target: Path, listed: Sequence[str], *, seconds: float) -> Cell:
@@ -128,7 +138,8 @@ def run_once(source: Path, target: Path, listed: Sequence[str], *, seconds: floa
 
 def _within(one: Pass, seconds: float) -> Pass:
     """A pass of a tool, with this limit of time."""
-    return replace(one, seconds=seconds) if one.id in IMPORTED else one
+    options = {**one.options(), "seconds": seconds} if one.id in IMPORTED else one.options()
+    return type(one)(**options)
 
 
 def _why(verification: Verification) -> str:
@@ -140,8 +151,9 @@ def measure(source: Path, kept: Kept, *, seconds: float, until: float) -> Iterat
     """What is still missing of a model; stops after each run."""
     with tempfile.TemporaryDirectory() as folder:
         ours, target = Path(folder) / "ours.onnx", Path(folder) / "made.onnx"
+        orders: tuple[Order, ...] = ("before", "after")
         wanted: list[tuple[str, Order]] = [("default", "preset")]
-        wanted += [(one, order) for one in IMPORTED for order in ("before", "after")]
+        wanted += [(one, order) for one in IMPORTED for order in orders]
         for pass_id, order in wanted:
             if kept.cell(pass_id, order) is not None or time.monotonic() > until:
                 continue
@@ -162,8 +174,8 @@ def measure(source: Path, kept: Kept, *, seconds: float, until: float) -> Iterat
 def report(rows: Sequence[Kept]) -> Iterator[str]:
     """The table, what breaks, and what it comes to."""
     names = [one.removeprefix("optimize-by-").removeprefix("simplify-by-") for one in IMPORTED]
-    yield "Nodes left: before the preset / after it. The note behind says what is special:"
-    yield "`!` a step was taken back, `–` nothing done, `≠` outputs differ, `?` not compared, `t` time."
+    yield "Nodes left: before the preset / after it. The note behind says what is special: `!` a"
+    yield "step was taken back, `–` nothing done, `≠` outputs differ, `?` not compared, `t` time."
     yield ""
     yield "| model | source | default | " + " | ".join(names) + " |"
     yield "|---|--:|--:|" + "--:|" * len(names)
@@ -185,8 +197,10 @@ def report(rows: Sequence[Kept]) -> Iterator[str]:
     for row in rows:
         for key, cell in row.cells.items():
             pass_id, order = key.split("/")
-            for told in dict.fromkeys((*cell.failed, *([cell.failure] if cell.failure else []))):
-                yield f"| {pass_id} | {order} | {row.name} | {told.replace('|', '∣')} |"
+            for told in dict.fromkeys([*cell.failed, cell.failure]):
+                if not told:
+                    continue
+                yield f"| {pass_id} | {order} | {row.name} | {told.replace('|', '/')} |"
 
 
 def _short(cell: Cell | None) -> str:
@@ -202,7 +216,10 @@ def _short(cell: Cell | None) -> str:
 
 def _totals(rows: Sequence[Kept]) -> Iterator[str]:
     """A line a pass and order: how many ran, agreed, were taken back; fewest nodes; confidence."""
-    yield "| pass | order | models | outputs agree | not comparable | steps taken back in | fewer nodes than default alone | more | mean confidence |"
+    yield (
+        "| pass | order | models | outputs agree | not comparable | steps taken back in "
+        "| fewer nodes than default alone | more | mean confidence |"
+    )
     yield "|---|---|--:|--:|--:|--:|--:|--:|--:|"
     for pass_id in IMPORTED:
         for order in ("before", "after"):

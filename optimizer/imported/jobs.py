@@ -64,6 +64,10 @@ def find_matches(
     """Have a tool's rules act on a copy of a model, and write what they make of it.
 
     Args:
+        driver: the module that asks the tool.
+        source: the model.
+        target: where to.
+        options: for the driver.
         banned: rules at places where they must not act.
         most: matches after which to stop.
 

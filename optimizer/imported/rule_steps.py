@@ -87,6 +87,7 @@ class _ByMatch:
         self.asked, self.context = asked, context
         self.banned: dict[Ban, None] = {}
         self.in_place = False
+        self.steps = 0
 
     def changes(self) -> Iterator[Change]:
         """Searches, and the matches of each, until nothing is found."""
@@ -142,7 +143,17 @@ class _ByMatch:
             yield self._change(match, board, last=number == len(matches))
             if not self.in_place:
                 self.banned[match.rule, match.place] = None
+                yield from self._checked(match, number - 1)
                 return
+            self.steps += 1
+
+    def _checked(self, left_out: FoundMatch, steps: int) -> Iterator[Change]:
+        """What was not looked at yet: steps before one that was left out, without what follows."""
+        if steps:
+            try:
+                self.asked.accept(f"steps before {left_out.rule}")
+            except ToolError as error:
+                yield Change(left_out.rule, error)
 
     def _change(self, match: FoundMatch, board: _Board, *, last: bool) -> Change:
         matched = [board.nodes[name] for name in match.matched]
@@ -189,7 +200,7 @@ class _ByMatch:
             else:
                 about = tuple(nodes[name] for name in miss.nodes)
                 yield Change(miss.rule, Declined(miss.reason, about, miss.unlock), nodes[miss.root])
-        if not self.asked.taken and not near_misses:
+        if not self.steps and not near_misses:
             yield Change(WHOLE, Declined(f"{self.asked.tool.name} found nothing to do"))
 
     def _raised(self, miss: NearMiss) -> ToolError:

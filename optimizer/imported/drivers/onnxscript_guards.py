@@ -25,7 +25,7 @@ SHARED_BY = 64
 
 @contextmanager
 def guarded(opsets: Mapping[str, int]) -> Generator[None]:
-    """onnxscript's matcher, put right for a model of these operator sets."""
+    """The matcher of onnxscript, put right for a model of these operator sets."""
     basics: Any = import_module("onnxscript.rewriter._basics")
     terms: Any = import_module("onnxscript.rewriter._pattern_ir")
     merge, matches = basics.PartialMatchResult.merge, terms.NodePattern.matches
@@ -37,7 +37,7 @@ def guarded(opsets: Mapping[str, int]) -> Generator[None]:
 
     def matches_defaults(pattern: Any, node: ir.Node, match: Any) -> Any:
         left_out = [name for name in pattern.attributes if name not in node.attributes]
-        known = defaults(node.domain, node.op_type, opsets.get(node.domain, 0)) if left_out else {}
+        known = defaults(node.domain, node.op_type, opsets.get(node.domain, 0))
         filled = [known[name] for name in left_out if name in known]
         for attribute in filled:
             node.attributes[attribute.name] = attribute
@@ -119,9 +119,7 @@ def _near(root: ir.Node, reach: int) -> Iterator[ir.Node]:
     above = [root]
     for _ in range(reach):
         read = [value for node in above for value in node.inputs if value is not None]
-        above = [
-            maker for value in read if value not in values and (maker := value.producer())
-        ]
+        above = [maker for value in read if value not in values and (maker := value.producer())]
         values.update(dict.fromkeys(read))
     seen = {root}
     below = [value for value in values if value.const_value is None or _few_read(value)]

@@ -77,8 +77,11 @@ class Offer:
             self._replace(old, new, fresh)
         if len(self.values) > 1:
             self.graph.sort()
-        for node in reversed([*self.matched]):
-            self._remove(node)
+        left, gone = [*self.matched], True
+        while gone:  # a node goes once all that read it have gone
+            gone = [node for node in left if not any(map(is_used, node.outputs))]
+            self.graph.remove(gone, safe=True)
+            left = [node for node in left if node not in gone]
 
     def _last(self) -> ir.Node:
         """The matched node that stands last."""
@@ -101,16 +104,15 @@ class Offer:
         if made:
             new.type, new.shape = old.type or new.type, old.shape or new.shape
 
-    def _remove(self, node: ir.Node) -> None:
-        if node.graph is not None and not any(map(is_used, node.outputs)):
-            self.graph.remove(node, safe=True)
-
 
 def fitting(named: NamedRule, root: ir.Node, delta: Any, scope: Scope) -> Offer:
     """An offer of a rule that may be carried out.
 
     Args:
+        named: the rule.
+        root: the node it was asked about.
         delta: what onnxscript calls a replacement subgraph.
+        scope: where that is.
 
     Raises:
         Unfit: it may not.
@@ -142,7 +144,12 @@ def _bypass(offer: Offer) -> None:
         if maker not in offer.nodes or maker.op_type != "Identity" or maker.domain:
             continue
         source = maker.inputs[0]
-        if source is None or source not in offer.scope.known or source in offer.values or new.uses():
+        if (
+            source is None
+            or source not in offer.scope.known
+            or source in offer.values
+            or new.uses()
+        ):
             continue
         try:
             _check_output(old, source, offer)
@@ -169,7 +176,9 @@ def _check_node(node: ir.Node, offer: Offer) -> None:
     """A new node is as the model's operator set has it."""
     matched = offer.matched
     if any(bodies(node)):
-        raise Unfit(f"It makes a node with a body, which is not taken over: {node.op_type}", matched)
+        raise Unfit(
+            f"It makes a node with a body, which is not taken over: {node.op_type}", matched
+        )
     if node.domain:
         return
     version = offer.scope.opsets.get("", 0)
@@ -211,7 +220,7 @@ def _check_output(old: ir.Value, new: ir.Value, offer: Offer) -> None:
     """A graph output keeps its name, so what takes its place is free to have it."""
     if not old.is_graph_output():
         return
-    twice = sum(other is new for other in offer.values.values() if other is not None) > 1
+    twice = sum(other is new for other in offer.values.values()) > 1
     if twice or new.is_graph_output():
         raise Unfit("two graph outputs would become the same value", offer.matched)
     if new.is_graph_input() or new.is_initializer() or new in offer.constants:

@@ -9,7 +9,7 @@ put right here and in `onnxscript_guards`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
@@ -17,11 +17,18 @@ from typing import Any
 import onnx
 import onnx_ir as ir
 
-from optimizer.errors import StudioError, quoted
+from optimizer.errors import quoted
 from optimizer.imported.drivers.onnxscript_guards import detached, guarded, recorded
 from optimizer.imported.drivers.onnxscript_replacement import Offer, Scope, Unfit, fitting
 from optimizer.imported.drivers.onnxscript_sets import NamedRule, Phase, phases_of
-from optimizer.imported.matches import AddedConstant, AddedNode, Found, FoundMatch, NearMiss, Numbering
+from optimizer.imported.matches import (
+    AddedConstant,
+    AddedNode,
+    Found,
+    FoundMatch,
+    NearMiss,
+    Numbering,
+)
 from optimizer.model.graph import walk_graphs, walk_nodes
 
 KNOWN = frozenset({"", "ai.onnx.ml", "com.microsoft"})
@@ -41,6 +48,7 @@ def find(
     """The matches of rules in a model, in order, and the model after them.
 
     Args:
+        model: the file's bytes.
         options: `rules`, names of sets; `commute`.
         banned: what is not to be done again.
         most: matches after which to stop.
@@ -128,8 +136,7 @@ class _Search:
 
     def _phase(self, phase: Phase, graph: ir.Graph) -> None:
         for named in phase.rules:
-            if named.rule.graph_pre_visitor:
-                named.rule.graph_pre_visitor()
+            _call(named.rule.graph_pre_visitor)
         queue, waiting = deque(graph), set(graph)
         while queue and len(self.matches) < self.most:
             node = queue.popleft()
@@ -145,8 +152,7 @@ class _Search:
                             queue.append(woken)
                     break
         for named in phase.rules:
-            if named.rule.graph_post_visitor:
-                named.rule.graph_post_visitor()
+            _call(named.rule.graph_post_visitor)
 
     def _ask(self, named: NamedRule, graph: ir.Graph, node: ir.Node) -> Offer | None:
         """What a rule would do at a node; what it does not do leaves nothing behind."""
@@ -182,8 +188,12 @@ class _Search:
 
     def _hear(self, named: NamedRule, node: ir.Node, match: Any) -> None:
         """Why a whole pattern is not replaced, in the rule's words; half a pattern is nothing."""
-        if match is not None and len(match.nodes) >= named.nodes > 1:
-            told = str(match.reason).strip().partition("\n")[0]
+        if match is None:
+            return
+        told = str(match.reason).strip().partition("\n")[0]
+        if "crossing graph boundaries" in told:
+            raise Unfit("The pattern crosses the border of a body", match.nodes)
+        if len(match.nodes) >= named.nodes > 1:
             told = "Its condition does not hold" if told.startswith("Condition func") else told
             reason = quoted(told, limit=160)[1:-1] or "Its condition does not hold"
             raise Unfit(reason, match.nodes)
@@ -292,18 +302,11 @@ class _Listener:
         self.failed = None if status.name == "SUCCESS" else match
 
 
+def _call(visitor: Callable[[], object] | None) -> None:
+    """What a rule wants done before or after a graph is searched."""
+    if visitor is not None:
+        visitor()
+
+
 def _place(node: ir.Node) -> str:
     return next((value.name for value in node.outputs if value.name), "")
-
-
-def check_rules(options: Mapping[str, Any]) -> list[str]:
-    """The names of all rules.
-
-    Raises:
-        StudioError: there are no such rules.
-    """
-    phases = phases_of(options["rules"], swapped=options["commute"])
-    names = [named.name for phase in phases for named in phase.rules]
-    if not names:
-        raise StudioError("there are no rules.")
-    return names

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from optimizer.errors import StudioError, quoted
 from optimizer.imported.drivers.onnxscript_guards import NearMatcher
@@ -54,7 +54,7 @@ SETS: Mapping[str, Sequence[tuple[str, str]]] = {
         (f"{_ORT}._core", "ORT_PATTERN_REWRITE_RULES"),
     ],
 }
-"""Rules of a set, a phase a line. Source: onnxscript 0.7, `ort_fusions/_core.py`, `onnx_fusions`."""
+"""Rules of a set, a phase a line. Source: onnxscript 0.7, `ort_fusions/_core.py`."""
 MAX_SWAPPED = 6
 """Operators of one pattern whose operands are swapped: each doubles the number of patterns."""
 
@@ -152,30 +152,28 @@ def _opened(name: str) -> Any:
 def _declared(module: Any) -> Iterator[tuple[str, Any]]:
     """Rules, sets, lists and classes of rules that a module has, each rule once."""
     rewriter: Any = import_module(_REWRITER)
+    held = cast("dict[str, Any]", vars(module))
     seen: set[int] = set()
-    instantiated: set[type] = set()
-    classes: list[type] = []
-    for name, held in vars(module).items():
-        if inspect.isclass(held):
-            if issubclass(held, rewriter.RewriteRuleClassBase) and held.__module__ == module.__name__:
-                classes.append(held)
-            continue
-        several = isinstance(held, rewriter.RewriteRuleSet | list | tuple)
-        members: Iterable[Any] = held if several else [held]
-        for rule in members:
+    instantiated: set[object] = set()
+    for name, one in held.items():
+        several = isinstance(one, rewriter.RewriteRuleSet) or type(one) in (list, tuple)
+        rules = cast("Iterable[Any]", one) if several else (one,)
+        for rule in rules:
             if isinstance(rule, rewriter.RewriteRule) and id(rule) not in seen:
                 seen.add(id(rule))
-                instantiated.add(type(getattr(rule._condition_function, "__self__", None)))
+                owner: object = getattr(rule._condition_function, "__self__", None)
+                instantiated.add(cast("object", type(owner)))
                 yield ("" if several else name), rule
-    for declared in classes:
-        if declared not in instantiated and not inspect.isabstract(declared):
-            yield declared.__name__, declared.rule()  # pyright: ignore[reportAttributeAccessIssue] - of the base class
+    for name, one in held.items():
+        own = inspect.isclass(one) and one.__module__ == module.__name__
+        if own and issubclass(one, rewriter.RewriteRuleClassBase) and one not in instantiated:
+            yield name, cast("Any", one).rule()
 
 
 def _exported() -> dict[int, str]:
     """What onnxscript calls those of its rules that have no name of their own."""
-    common: Any = import_module(f"{_REWRITER}.rules.common")
-    return {id(rule): name for name, rule in vars(common).items() if not inspect.ismodule(rule)}
+    common = vars(import_module(f"{_REWRITER}.rules.common"))
+    return {id(rule): name for name, rule in common.items() if not inspect.ismodule(rule)}
 
 
 def _spellings(rule: Any) -> Sequence[Any]:

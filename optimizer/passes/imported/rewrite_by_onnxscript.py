@@ -19,8 +19,8 @@ class RewriteByOnnxscript(GraphPass):
 
     What it does:
         Every match of a rewrite rule is a step of its own, named as the rule, with the nodes it
-        matched and those it added; where a rule nearly fits it says why it does not. `rule_sets` names
-        sets of rules, asked one after the other: `default`; `onnx_fusions`, layer and RMS
+        matched and those it added; where a rule nearly fits it says why it does not. `rule_sets`
+        names sets of rules, asked one after the other: `default`; `onnx_fusions`, layer and RMS
         normalization, rotary embedding and attention by standard operators; `ort_fusions`, by
         operators of ONNX Runtime; or a Python file with RewriteRules of your own, on the command
         line only. With `commute` operands of commutative operators are tried in both orders.
