@@ -16,10 +16,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from benchmarks.machine import describe
 from benchmarks.report import parser, publish, section
@@ -35,7 +35,6 @@ from optimizer.source import complete
 from optimizer.verify import Verification, verify
 from profiling.workers import default_pool
 
-Order = Literal["preset", "before", "after"]
 IMPORTED = tuple(p.id for p in passes() if p.family == "imported" and not p.missing())
 PRESET = Pipeline.of("default").ids
 TOOLS = (
@@ -85,10 +84,10 @@ class Kept:
     @staticmethod
     def read(file: Path, name: str) -> Kept:
         """What an earlier run has found, if there was one."""
-        found = json.loads(file.read_bytes()) if file.exists() else {}
+        found: dict[str, dict[str, Any]] = json.loads(file.read_bytes()) if file.exists() else {}
         return Kept(name, {key: _cell(value) for key, value in found.items()})
 
-    def cell(self, pass_id: str, order: Order) -> Cell | None:
+    def cell(self, pass_id: str, order: str) -> Cell | None:
         """One run."""
         return self.cells.get(f"{pass_id}/{order}")
 
@@ -151,10 +150,9 @@ def measure(source: Path, kept: Kept, *, seconds: float, until: float) -> Iterat
     """What is still missing of a model; stops after each run."""
     with tempfile.TemporaryDirectory() as folder:
         ours, target = Path(folder) / "ours.onnx", Path(folder) / "made.onnx"
-        orders: tuple[Order, ...] = ("before", "after")
-        wanted: list[tuple[str, Order]] = [("default", "preset")]
-        wanted += [(one, order) for one in IMPORTED for order in orders]
-        for pass_id, order in wanted:
+        orders = ("before", "after")
+        wanted = [(one, order) for one in IMPORTED for order in orders]
+        for pass_id, order in [("default", "preset"), *wanted]:
             if kept.cell(pass_id, order) is not None or time.monotonic() > until:
                 continue
             if order == "after" and not ours.exists():

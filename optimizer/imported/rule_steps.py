@@ -95,9 +95,11 @@ class _ByMatch:
         write(asked.model, asked.source)
         for _ in range(MAX_SEARCHES):
             found, broken = self._sound(self._search(MAX_MATCHES))
-            yield from self._carry_out(found.matches)
+            counted_now = Numbering.of(asked.model)
+            board = _Board(counted_now.nodes, counted_now.values)
+            yield from self._carry_out(found.matches, board)
             if broken is not None:
-                yield self._failed(broken)
+                yield self._failed(broken, board)
             elif not found.matches:
                 yield from self._near(found.near_misses)
                 return
@@ -134,10 +136,8 @@ class _ByMatch:
 
     # ---- steps
 
-    def _carry_out(self, matches: Sequence[FoundMatch]) -> Generator[Change]:
+    def _carry_out(self, matches: Sequence[FoundMatch], board: _Board) -> Generator[Change]:
         """One change a match, up to the first that is not taken."""
-        counted_now = Numbering.of(self.asked.model)
-        board = _Board(counted_now.nodes, counted_now.values)
         for number, match in enumerate(matches, start=1):
             self.in_place = False
             yield self._change(match, board, last=number == len(matches))
@@ -186,9 +186,9 @@ class _ByMatch:
         took = counted(len(match.matched), "node")
         return f"{self.asked.title}, {match.rule}: {len(match.nodes)} new for {took}; {agreed}."
 
-    def _failed(self, broken: _Broken) -> Change:
+    def _failed(self, broken: _Broken, board: _Board) -> Change:
         error = self.asked.error(broken.match.rule, f"breaks the model: {broken.problem}")
-        root = Numbering.of(self.asked.model).nodes.get(broken.match.matched[0])
+        root = board.nodes.get(broken.match.matched[0])
         return Change(broken.match.rule, error, root)
 
     def _near(self, near_misses: Sequence[NearMiss]) -> Iterator[Change]:

@@ -114,14 +114,16 @@ class Surroundings:
 
 
 def _near(root: ir.Node, reach: int) -> Iterator[ir.Node]:
-    """Readers, up to some nodes downstream, of what lies some nodes upstream of a node."""
+    """What lies some nodes upstream of a node, and its readers, up to some nodes downstream."""
     values: dict[ir.Value, None] = {}
     above = [root]
     for _ in range(reach):
         read = [value for node in above for value in node.inputs if value is not None]
         above = [maker for value in read if value not in values and (maker := value.producer())]
         values.update(dict.fromkeys(read))
-    seen = {root}
+    upstream = dict.fromkeys(maker for value in values if (maker := value.producer()))
+    yield from upstream
+    seen = {root, *upstream}
     below = [value for value in values if value.const_value is None or _few_read(value)]
     for _ in range(reach):
         readers = dict.fromkeys(use.node for value in below for use in value.uses())

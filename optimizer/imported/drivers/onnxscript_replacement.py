@@ -49,6 +49,7 @@ class Offer:
         nodes: new ones.
         constants: new values that hold a tensor.
         opsets: operator sets that the rule names, with the version it asks for.
+        removes: whether the rule takes out all that it matches.
     """
 
     rule: str
@@ -59,6 +60,7 @@ class Offer:
     nodes: list[ir.Node]
     constants: list[ir.Value]
     opsets: Mapping[str, int | None]
+    removes: bool = True
 
     @property
     def graph(self) -> ir.Graph:
@@ -120,7 +122,9 @@ def fitting(named: NamedRule, root: ir.Node, delta: Any, scope: Scope) -> Offer:
     values = dict(zip(delta.match.outputs, delta.new_outputs, strict=True))
     matched = tuple(dict.fromkeys(delta.match.nodes))
     nodes, constants = [*delta.new_nodes], [*delta.new_initializers]
-    offer = Offer(named.name, scope, root, matched, values, nodes, constants, {})
+    offer = Offer(
+        named.name, scope, root, matched, values, nodes, constants, {}, named.rule.remove_nodes
+    )
     _bypass(offer)
     if all(old is new for old, new in offer.values.items()):
         raise Unfit("")

@@ -8,7 +8,7 @@ put right here and in `onnxscript_guards`.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -34,7 +34,8 @@ from optimizer.model.graph import walk_graphs, walk_nodes
 KNOWN = frozenset({"", "ai.onnx.ml", "com.microsoft"})
 """Operator sets of which something runs every operator."""
 MAX_GENERATION = 32
-"""Matches that each take up what the one before added, until they go round in circles."""
+"""Matches that each take up what the one before added and leave no fewer nodes, until they are
+said to have no end."""
 MAX_TURNS = 16
 """Searches, each without those matches that left an operator behind that nothing runs."""
 
@@ -60,9 +61,9 @@ def find(
     unfinished: dict[Ban, NearMiss] = {}
     while True:
         search = _Search(ir.from_proto(onnx.ModelProto.FromString(model)), most)
-        search.banned = {*banned, *unfinished}
+        search.banned = frozenset([*banned, *unfinished])
         search.run(phases)
-        fresh = search.unfinished() if len(search.matches) < most else {}
+        fresh = search.endless or (search.unfinished() if len(search.matches) < most else {})
         if not fresh or len(unfinished) > MAX_TURNS:
             break
         unfinished |= fresh
@@ -76,9 +77,10 @@ class _Search:
 
     model: ir.Model
     most: int
-    banned: Collection[Ban] = ()
+    banned: frozenset[Ban] = frozenset()
     matches: list[FoundMatch] = field(default_factory=list[FoundMatch])
     near: dict[tuple[str, str], NearMiss] = field(default_factory=dict[tuple[str, str], NearMiss])
+    endless: dict[Ban, NearMiss] = field(default_factory=dict[Ban, NearMiss])
     raised: set[str] = field(default_factory=set[str])
     nodes: dict[ir.Node, str] = field(default_factory=dict[ir.Node, str])
     values: dict[ir.Value, str] = field(default_factory=dict[ir.Value, str])
@@ -89,14 +91,17 @@ class _Search:
         default_factory=dict[ir.Value, ir.TensorProtocol]
     )
     known: frozenset[str] = KNOWN
+    acted: Counter[str] = field(default_factory=Counter[str])
     constants: int = 0
     added: int = 0
+    counted: int = 0
 
     def run(self, phases: Sequence[Phase]) -> None:
         """All phases, each on the graph and its bodies."""
         counted = Numbering.of(self.model)
         self.nodes = {node: name for name, node in counted.nodes.items()}
         self.values = {value: name for name, value in counted.values.items()}
+        self.counted = len(self.nodes)
         self.names = {value.name for value in self.values if value.name}
         self.known |= {*self.model.opset_imports}
         for value in self.model.graph.inputs:  # a caller may give other numbers
@@ -138,12 +143,12 @@ class _Search:
         for named in phase.rules:
             _call(named.rule.graph_pre_visitor)
         queue, waiting = deque(graph), set(graph)
-        while queue and len(self.matches) < self.most:
+        while queue and len(self.matches) < self.most and not self.endless:
             node = queue.popleft()
             waiting.discard(node)
             if node.graph is not graph:
                 continue
-            for named in phase.asked_about(node.op_identifier()):
+            for named in phase.asked_about((node.domain, node.op_type)):
                 offer = self._ask(named, graph, node)
                 if offer is not None:
                     for woken in self._carry_out(offer, phase.reach):
@@ -157,7 +162,8 @@ class _Search:
     def _ask(self, named: NamedRule, graph: ir.Graph, node: ir.Node) -> Offer | None:
         """What a rule would do at a node; what it does not do leaves nothing behind."""
         self.near.pop((named.name, self.nodes[node]), None)
-        if named.name in self.raised or (named.name, _place(node)) in self.banned:
+        name = named.name
+        if name in self.raised or not self.banned.isdisjoint([(name, _place(node)), (name, "")]):
             return None
         with recorded() as built:
             try:
@@ -180,18 +186,28 @@ class _Search:
         )
         delta = rule._replacement_pattern.get_replacement(match) if match else None
         if delta is None:
-            self._hear(named, node, heard.failed or match)
+            self._hear(named, node, match if heard.failed is None else heard.failed)
             raise Unfit("")
-        if self.generation.get(node, 0) > MAX_GENERATION:
-            raise Unfit("Its matches take up what they make, without an end")
-        return fitting(named, node, delta, Scope(graph, self.model.opset_imports, self.values))
+        offer = fitting(named, node, delta, Scope(graph, self.model.opset_imports, self.values))
+        self._end(offer)
+        return offer
+
+    def _end(self, offer: Offer) -> None:
+        """See to it that matches of a rule come to an end: one that has none is not asked."""
+        old = max((self.generation.get(node, 0) for node in offer.matched), default=0)
+        self.acted[offer.rule] += 1
+        if old > MAX_GENERATION or self.acted[offer.rule] > 64 + 8 * self.counted:
+            told = "Its matches take up what they make, without an end"
+            root = self._origin(offer.root)
+            self.endless[offer.rule, ""] = NearMiss(offer.rule, root, told)
+            raise Unfit(told)
 
     def _hear(self, named: NamedRule, node: ir.Node, match: Any) -> None:
         """Why a whole pattern is not replaced, in the rule's words; half a pattern is nothing."""
         if match is None:
             return
         told = str(match.reason).strip().partition("\n")[0]
-        if "crossing graph boundaries" in told:
+        if "crossing graph boundaries" in told and any(map(_captures, match.nodes)):
             raise Unfit("The pattern crosses the border of a body", match.nodes)
         if len(match.nodes) >= named.nodes > 1:
             told = "Its condition does not hold" if told.startswith("Condition func") else told
@@ -217,9 +233,10 @@ class _Search:
         read = [v for node in offer.matched for v in node.inputs if v is not None]
         constants = tuple(self._constant(offer.graph, value) for value in offer.constants)
         before = max((self.generation.get(node, 0) for node in offer.matched), default=0)
+        leaves = len(offer.matched) if offer.removes else 1
         for node in offer.nodes:
             self._number(node)
-            self.generation[node] = before + 1
+            self.generation[node] = before + (len(offer.nodes) >= leaves)
             if node.domain not in self.known:
                 self.strange[node] = (offer.rule, place)
         opsets = self._import(offer)
@@ -300,6 +317,12 @@ class _Listener:
     def log(self, _rule: Any, _graph: Any, _node: Any, match: Any, status: Any) -> None:
         """A match that came to nothing, or did."""
         self.failed = None if status.name == "SUCCESS" else match
+
+
+def _captures(node: ir.Node) -> bool:
+    """Whether a node reads what a node of an outer graph makes."""
+    makers = (value.producer() for value in node.inputs if value is not None)
+    return any(maker is not None and maker.graph is not node.graph for maker in makers)
 
 
 def _call(visitor: Callable[[], object] | None) -> None:

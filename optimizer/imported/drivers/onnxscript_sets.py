@@ -73,7 +73,7 @@ class Phase:
     """Rules that are asked together until none of them fires.
 
     Attributes:
-        by_root: by domain, operator and overload of the pattern's first root.
+        by_root: by domain and operator of the pattern's first root.
         any_root: those that may be rooted at several.
         reach: nodes of the largest pattern.
     """
@@ -87,7 +87,7 @@ class Phase:
         """One more rule, behind the others."""
         self.rules.append(named)
         self.reach = max(self.reach, named.nodes)
-        root = named.rule._target_pattern.output_nodes[0].op_identifier()
+        root = _root(named.rule._target_pattern.output_nodes[0])
         if root is None:
             self.any_root = True
         self.by_root.setdefault(root, []).append(named)
@@ -99,6 +99,17 @@ class Phase:
             return found
         wanted = {id(one) for one in (*found, *self.by_root[None])}
         return [one for one in self.rules if id(one) in wanted]
+
+
+def _root(node: Any) -> tuple[str, str] | None:
+    """Domain and operator of a pattern's node; None where they are not exactly one each.
+
+    Of a node whose operands are swapped, onnxscript itself does not tell.
+    """
+    domain, operator = (getattr(part, "value", None) for part in (node.domain, node.op))
+    if isinstance(node.op, str):
+        return (domain(), node.op) if domain else None
+    return (domain(), operator()) if domain and operator else None
 
 
 def phases_of(names: Sequence[str], *, swapped: bool) -> list[Phase]:
@@ -118,7 +129,7 @@ def phases_of(names: Sequence[str], *, swapped: bool) -> list[Phase]:
             phase = Phase()
             for label, rule in rules:
                 for one in _spellings(rule) if swapped else [rule]:
-                    phase.add(_named(one, label or known.get(id(rule), "")))
+                    phase.add(_named(one, label or known.get(id(rule._replacement_pattern), "")))
             found.append(phase)
     return found
 
@@ -171,9 +182,13 @@ def _declared(module: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _exported() -> dict[int, str]:
-    """What onnxscript calls those of its rules that have no name of their own."""
+    """What onnxscript calls rules that have no name of their own, by their replacement.
+
+    With operands swapped a rule is another object, but has the same replacement.
+    """
     common = vars(import_module(f"{_REWRITER}.rules.common"))
-    return {id(rule): name for name, rule in common.items() if not inspect.ismodule(rule)}
+    kept = ((name, getattr(rule, "_replacement_pattern", None)) for name, rule in common.items())
+    return {id(replacement): name for name, replacement in kept if replacement is not None}
 
 
 def _spellings(rule: Any) -> Sequence[Any]:
