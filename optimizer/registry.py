@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # what a pass is can be told without the graph, which takes a
 
     from optimizer.errors import ToolError
     from optimizer.rules.context import Context
-    from optimizer.rules.replacement import Outcome
+    from optimizer.rules.replacement import NewNode, Outcome
 
 Family = Literal[
     "node", "block", "dataflow", "layout", "lowering", "precision", "structure", "kernels",
@@ -144,10 +144,14 @@ class Change:
     Attributes:
         rule: what the step is called, CamelCase.
         outcome: as a rule's; or what went wrong, which ends nothing.
+        root: the node it is rooted at, behind all that is matched; the graph's first by default.
+        settle: told which nodes the new ones have become, once the change is in place.
     """
 
     rule: str
     outcome: Outcome | ToolError
+    root: ir.Node | None = None
+    settle: Callable[[Mapping[NewNode, ir.Node]], None] | None = None
 
 
 @dataclass(frozen=True)

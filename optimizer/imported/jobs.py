@@ -13,12 +13,15 @@ import onnx.checker
 import onnx.numpy_helper
 
 from optimizer.errors import StudioError, quoted
+from optimizer.imported.matches import Found
 from optimizer.verify.comparison import Tolerance, compare
 from optimizer.verify.feeds import Array
 from optimizer.verify.jobs import Reference, Request, check, run_reference
 from optimizer.verify.runtime import NotRunnable, Session
 
 Options = Mapping[str, Any]
+Ban = tuple[str, str]
+"""A rule, and the name of the first value that the root of its match makes."""
 _SEEDS = 2
 _PERTURBED = 3
 """Seed of what overridable initializers are given."""
@@ -53,6 +56,32 @@ def run_stage(driver: str, source: Path, target: Path, stage: str, options: Opti
     if not isinstance(made, bytes):
         raise StudioError(f"it gives {type(made).__name__}, no model.")
     target.write_bytes(made)
+
+
+def find_matches(
+    driver: str, source: Path, target: Path, options: Options, banned: Sequence[Ban], most: int
+) -> Found:
+    """Have a tool's rules act on a copy of a model, and write what they make of it.
+
+    Args:
+        driver: the module that asks the tool.
+        source: the model.
+        target: where to.
+        options: for the driver.
+        banned: rules at places where they must not act.
+        most: matches after which to stop.
+
+    Raises:
+        StudioError: the tool raises.
+    """
+    try:
+        found, made = import_module(driver).find(source.read_bytes(), options, banned, most)
+    except (MemoryError, StudioError):
+        raise
+    except Exception as error:  # whatever its parts do
+        raise _raised(error) from error
+    target.write_bytes(made)
+    return found
 
 
 def _raised(error: Exception) -> StudioError:

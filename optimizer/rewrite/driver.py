@@ -173,7 +173,7 @@ class _Run:
         queue.timing = replace(queue.timing, seconds=seconds, tried=queue.tried)
 
     def _run_whole(self, queue: Queue, planned: GraphPass) -> None:
-        """All that a pass over the whole graph wants; each change is rooted at the first node."""
+        """All that a pass over the whole graph wants; rooted at the first node unless it says."""
         graph = self.model.ir.graph
         changes = planned.changes(self.model.ir, self.context) if self.round == 1 else iter(())
         while len(graph) and not self.trace.stopped:
@@ -183,6 +183,7 @@ class _Run:
                 change = next(changes, None)
                 if change is None:
                     return
+                root = change.root or root
                 if isinstance(change.outcome, ToolError):
                     raise change.outcome
                 applied = self._attempt(queue, change.rule, root, change.outcome)
@@ -193,6 +194,9 @@ class _Run:
                 continue
             if applied is not None and isinstance(change.outcome, Replacement):
                 self._note(queue, change.rule, root, change.outcome, applied, began)
+                if change.settle is not None:
+                    alive = self.rewriter.state.nodes
+                    change.settle({new: alive[key] for new, key in applied.identities.items()})
 
     def _fail_whole(self, queue: Queue, change: Change | None, root: ir.Node, error: str) -> None:
         name = "WholeGraph" if change is None else change.rule

@@ -15,6 +15,7 @@ import onnx_ir as ir
 
 from optimizer.errors import StudioError, plain, quoted
 from optimizer.graph_cost import graph_cost
+from optimizer.imported.own_rules import own_rules_allowed
 from optimizer.model.graph import Model, count_nodes, walk_nodes
 from optimizer.model.loader import load_path
 from optimizer.model.placement import AUTO, Placement, place
@@ -89,7 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
     shape_seconds = time.process_time() - began
     before = _figures(model)
     stop = Stop(limit=arguments.limit)
-    trace = optimize(model, pipeline, stop=stop, isolate=default_pool())
+    with own_rules_allowed():
+        trace = optimize(model, pipeline, stop=stop, isolate=default_pool())
     peak_rss_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     after = _figures(model)
     placement = place(model.ir, arguments.output, external=arguments.external, source=path)
