@@ -1,6 +1,7 @@
-"""Random networks by NNSmith, a file a seed: `python -m benchmarks.fuzz.nnsmith_models FOLDER FIRST COUNT`.
+"""Random networks by NNSmith, a file a seed.
 
-A process of its own, which the harness starts: NNSmith seeds random numbers for the whole process,
+`python -m benchmarks.fuzz.nnsmith_models FOLDER FIRST COUNT`, a process of its own, which the
+harness starts: NNSmith seeds random numbers for the whole process,
 and its operators are those that ONNX Runtime has kernels for, tried one by one when it first runs
 (a minute) and remembered in `XDG_CACHE_HOME`. A network that the exporter does not write is left
 out, with its reason on standard error.
