@@ -66,9 +66,7 @@ def _conv(given: Sequence[Terms], attributes: Mapping[str, Any]) -> Terms:
     around = [(0, 0), (0, 0), *zip(pads[:rank], pads[rank:], strict=True)]
     padded = np.pad(data, around, constant_values=z3.RealVal(0))
     span = [(k - 1) * d + 1 for k, d in zip(weight.shape[2:], dilations, strict=True)]
-    sizes = [
-        (n - s) // t + 1 for n, s, t in zip(padded.shape[2:], span, strides, strict=True)
-    ]
+    sizes = [(n - s) // t + 1 for n, s, t in zip(padded.shape[2:], span, strides, strict=True)]
     group = attributes.get("group", 1)
     each, width = weight.shape[0] // group, weight.shape[1]
     result = np.empty((data.shape[0], weight.shape[0], *sizes), object)

@@ -215,6 +215,8 @@ class Reals:
     def __init__(self) -> None:
         self.facts: list[Term] = []
         self.kept: list[list[Term]] = []
+        self.roots: dict[int, int] = {}
+        """Radicands, by the identity of the root's term."""
         self.floats: Mapping[str, Operation] = {
             "Add": lambda a, b: a + b,
             "Sub": lambda a, b: a - b,
@@ -225,6 +227,7 @@ class Reals:
             "Relu": lambda a: z3.If(a < 0, z3.RealVal(0), a),
             "Reciprocal": lambda a: self.quotient(z3.RealVal(1), a),
             "Exp": self.exponential,
+            "Sqrt": self.square_root,
             "Less": lambda a, b: a < b,
             "LessOrEqual": lambda a, b: a <= b,
             "Greater": lambda a, b: a > b,
@@ -249,9 +252,9 @@ class Reals:
         value = float(number)
         if not math.isfinite(value):
             raise Unsupported("a constant that is no real number")
-        for root, square in _ROOTS.items():
+        for root, (factor, radicand) in _ROOTS.items():
             if number.dtype.type(root) == number:
-                return self._root(square)
+                return self.root(radicand) * z3.RealVal(str(factor))
         simple = Fraction(value).limit_denominator(1000)
         if number.dtype.type(float(simple)) != number:
             simple = Fraction(value)
@@ -270,7 +273,10 @@ class Reals:
         return integer_cast(term, kind, to)
 
     def quotient(self, a: Term, b: Term) -> Term:
-        """Nothing is said of a division by zero."""
+        """Nothing is said of a division by zero; one by √n is a product with √n / n."""
+        b = z3.simplify(b)
+        if b.get_id() in self.roots:
+            return a * b * z3.RealVal(str(Fraction(1, self.roots[b.get_id()])))
         if not z3.is_rational_value(b):
             self.facts.append(b != 0)
         return a / b
@@ -284,14 +290,28 @@ class Reals:
         self.facts.append(made > 0)
         return made
 
-    def _root(self, square: Fraction) -> Term:
-        root = z3.Real(f"√({square})")
-        self.facts += [root > 0, root * root == z3.RealVal(str(square))]
+    def square_root(self, term: Term) -> Term:
+        """√ of a known number is an irrational one; of anything else, some function."""
+        value = z3.simplify(term)
+        if not z3.is_rational_value(value):
+            return z3.Function("Sqrt", z3.RealSort(), z3.RealSort())(term)
+        number = value.as_fraction()
+        product = number.numerator * number.denominator  # √(p/q) = √(p q) / q
+        whole = math.isqrt(product)
+        root = z3.RealVal(whole) if whole * whole == product else self.root(product)
+        return root * z3.RealVal(str(Fraction(1, number.denominator)))
+
+    def root(self, radicand: int) -> Term:
+        """√ of a whole number that is no square."""
+        root = z3.Real(f"√{radicand}")
+        self.facts += [root > 0, root * root == radicand]
+        self.roots[root.get_id()] = radicand
+        self.kept.append([root])
         return root
 
 
-_ROOTS: Mapping[float, Fraction] = {
-    math.sqrt(0.5): Fraction(1, 2),
-    math.sqrt(2): Fraction(2),
+_ROOTS: Mapping[float, tuple[Fraction, int]] = {
+    math.sqrt(0.5): (Fraction(1, 2), 2),
+    math.sqrt(2): (Fraction(1), 2),
 }
-"""Irrational numbers that floats in files stand for, and their squares."""
+"""Irrational numbers that floats in files stand for, as a fraction of the root of a number."""
