@@ -192,7 +192,10 @@ def reducing(combine: Combine) -> ContentRule:
         elements = call.fact(0).content
         axes = call.axes("axes", 1, 1)
         skipped = axes == () and call.number("noop_with_empty_axes", 0)
+        is_vector = len(call.shape(0) or ()) == 1  # of a matrix there may be a number a row
         if not isinstance(elements, tuple) or not elements or axes is None or skipped:
+            return [None]
+        if not is_vector:
             return [None]
         total: Content = elements[0]
         for element in elements[1:]:

@@ -1,0 +1,1 @@
+"""Random networks by NNSmith, optimized with every preset and verified: `make fuzz`."""

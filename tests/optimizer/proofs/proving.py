@@ -1,0 +1,224 @@
+"""Golden cases as theorems: for all inputs, what a pass made of a case computes what the case does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+import onnx
+from onnx import helper
+
+from optimizer.isolation import within_worker
+from optimizer.pipeline import Pipeline
+from optimizer.rewrite.driver import optimize
+from tests.optimizer.graphs import opened, proto_of
+from tests.optimizer.passes.golden import Case
+from tests.optimizer.proofs.evaluator import UNKNOWN, Symbolic, Tensor, lifted, outputs_of, unknown
+from tests.optimizer.proofs.smt import Term, Unsupported, z3
+from tests.optimizer.proofs.theories import Bits, Reals, Theory, is_float
+from tests.optimizer.running import OTHER_SIZE, SIZES
+
+EFFORT = 5_000_000
+"""Z3's own measure of work, the same on every machine, after which nothing is known."""
+ROUNDING = Fraction(1, 2**20)
+"""How far coefficients may be off where a pass computes them in float32, of the sum of all."""
+CLOSE = 2.0**-14
+"""The same where a side is no polynomial, over inputs of at most 1."""
+
+Verdict = Literal["proved", "proved up to rounding", "refuted", "open", "no terms"]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What Z3 says of two graphs.
+
+    Attributes:
+        verdict: `open` where it gave up, `no terms` where something has no term.
+        detail: inputs that tell the graphs apart, or the reason.
+        rules: those that fired, by name.
+    """
+
+    verdict: Verdict
+    detail: str = ""
+    rules: tuple[str, ...] = ()
+
+
+def theory_of(exactness: str) -> Theory:
+    """The theory in which a pass keeps its promise."""
+    return Bits() if exactness == "exact" else Reals()
+
+
+def proof_of(case: Case) -> Proof | None:
+    """Run the pass on its case and compare; None where it does not fire."""
+    configured = case.configured
+    model = opened(case.before)
+    before = proto_of(model.ir)
+    trace = optimize(model, Pipeline((configured,)), isolate=within_worker)
+    if not trace.rewrites:
+        return None
+    rules = tuple(dict.fromkeys(rewrite.rule for rewrite in trace.rewrites))
+    theory = theory_of(configured.exactness)
+    found = compared(before, proto_of(model.ir), theory, case.feeds(before))
+    return Proof(found.verdict, found.detail, rules)
+
+
+def compared(
+    before: onnx.ModelProto,
+    after: onnx.ModelProto,
+    theory: Theory,
+    known: Mapping[str, np.ndarray] | None = None,
+) -> Proof:
+    """Whether two graphs with the same inputs give the same outputs for all of them.
+
+    Args:
+        before: the source.
+        after: what should compute the same.
+        theory: what floats are.
+        known: inputs that are given; integer ones alone, since those are sizes and indices.
+    """
+    try:
+        inputs = _inputs(before, theory, known or {})
+        first, second = (outputs_of(model, inputs, theory) for model in (before, after))
+        pairs = _pairs(first, second, theory)
+    except Unsupported as reason:
+        return Proof("no terms", str(reason))
+    if isinstance(pairs, str):
+        return Proof("refuted", pairs)
+    return _judged(pairs, inputs, theory)
+
+
+def _inputs(
+    model: onnx.ModelProto, theory: Theory, known: Mapping[str, np.ndarray]
+) -> dict[str, Tensor]:
+    fixed = {tensor.name for tensor in model.graph.initializer}
+    found: dict[str, Tensor] = {}
+    for value in model.graph.input:
+        kind = value.type.tensor_type
+        if value.name in fixed and model.ir_version < 4:
+            continue
+        if value.name in known and not is_float(kind.elem_type):
+            found[value.name] = known[value.name]
+            continue
+        shape = [d.dim_value or SIZES.get(d.dim_param, OTHER_SIZE) for d in kind.shape.dim]
+        found[value.name] = unknown(value.name, kind.elem_type, shape, theory)
+    return found
+
+
+def _pairs(
+    first: Sequence[Tensor], second: Sequence[Tensor], theory: Theory
+) -> list[tuple[Term, Term]] | str:
+    """Elements that have to be equal, or why shapes or types alone tell the graphs apart."""
+    pairs: list[tuple[Term, Term]] = []
+    for a, b in zip(first, second, strict=True):
+        left, right = lifted(a, theory), lifted(b, theory)
+        if left.kind != right.kind:
+            return "another element type"
+        if left.terms.shape != right.terms.shape:
+            return f"shape {list(left.terms.shape)} becomes {list(right.terms.shape)}"
+        pairs += zip(left.terms.ravel(), right.terms.ravel(), strict=True)
+    return [(a, b) for a, b in pairs if not z3.eq(a, b)]
+
+
+def _judged(
+    pairs: Sequence[tuple[Term, Term]], inputs: Mapping[str, Tensor], theory: Theory
+) -> Proof:
+    if not pairs:
+        return Proof("proved")
+    if theory.name == "reals" and _near(pairs):
+        exact = all(_coefficients(a - b) == 0 for a, b in pairs)
+        return Proof("proved" if exact else "proved up to rounding")
+    facts = theory.facts
+    differ = z3.Or([a != b for a, b in pairs])
+    result, model = _solved([*facts, differ])
+    if result == z3.unsat:
+        return Proof("proved")
+    if theory.name == "reals" and _near_within(pairs, inputs, facts):
+        return Proof("proved up to rounding")
+    if result == z3.sat and (name := _unknown(model)):
+        return Proof("open", f"{name} is any function here")
+    if result == z3.sat:
+        return Proof("refuted", _shown(model, inputs))
+    return Proof("open", "Z3 gave up")
+
+
+def _near(pairs: Sequence[tuple[Term, Term]]) -> bool:
+    """Whether both sides are polynomials whose coefficients differ by rounding alone."""
+    for a, b in pairs:
+        size, apart = _coefficients(a), _coefficients(a - b)
+        if size is None or apart is None or apart > size * ROUNDING:
+            return False
+    return True
+
+
+def _near_within(
+    pairs: Sequence[tuple[Term, Term]], inputs: Mapping[str, Tensor], facts: Sequence[Term]
+) -> bool:
+    """Whether sides that are no polynomials are close wherever no input is beyond 1."""
+    given = [t for one in inputs.values() if isinstance(one, Symbolic) for t in one.terms.ravel()]
+    bounded = [z3.And(t >= -1, t <= 1) for t in given if z3.is_real(t)]
+    if not all(z3.is_real(a) for a, _ in pairs):
+        return False
+    far = z3.Or([z3.Or(a - b > CLOSE, b - a > CLOSE) for a, b in pairs])
+    return _solved([*facts, *bounded, far])[0] == z3.unsat
+
+
+def _coefficients(term: Term) -> Fraction | None:
+    """The sum of the magnitudes of a polynomial's coefficients; None where it is none."""
+    term = z3.simplify(term, som=True)
+    total = Fraction(0)
+    for part in term.children() if z3.is_add(term) else [term]:
+        factors = part.children() if z3.is_mul(part) else [part]
+        coefficient = Fraction(1)
+        for factor in factors:
+            if z3.is_rational_value(factor):
+                coefficient *= factor.as_fraction()
+            elif factor.num_args() and factor.decl().kind() != z3.Z3_OP_POWER:
+                return None
+        total += abs(coefficient)
+    return total
+
+
+def _solved(claims: Sequence[Term]) -> tuple[Term, Term]:
+    solver = z3.Solver()
+    solver.set("rlimit", EFFORT)
+    solver.add(*claims)
+    result = solver.check()
+    return result, solver.model() if result == z3.sat else None
+
+
+def _unknown(model: Term) -> str:
+    """An operator of which nothing was known, where the model makes one up."""
+    names = [one.name() for one in model.decls() if one.name().startswith(UNKNOWN)]
+    return names[0].removeprefix(UNKNOWN).split("[")[0].split(" ")[0] if names else ""
+
+
+def _shown(model: Term, inputs: Mapping[str, Tensor]) -> str:
+    """The inputs that matter in a counter-example, as a person writes them."""
+    parts: list[str] = []
+    for one in inputs.values():
+        for term in one.terms.ravel() if isinstance(one, Symbolic) else ():
+            value = model.eval(term)
+            if not z3.eq(value, term):
+                parts.append(f"{term.decl().name()} = {written(value)}")
+    return ", ".join(parts[:4]) or "any inputs"
+
+
+def written(value: Term) -> str:
+    """A value of Z3 as a number."""
+    if z3.is_fp(value):
+        if z3.fpIsNaN(value) is not None and value.isNaN():
+            return "NaN"
+        if value.isInf():
+            return "-∞" if value.isNegative() else "∞"
+        if value.isZero():
+            return "-0" if value.isNegative() else "0"
+        number = z3.simplify(z3.fpToReal(value)).as_fraction()
+        return f"{float(number):.9g}"
+    if z3.is_bv_value(value):
+        return str(value.as_signed_long())
+    if z3.is_rational_value(value):
+        return f"{float(value.as_fraction()):.6g}"
+    return str(value)
