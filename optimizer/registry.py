@@ -236,5 +236,6 @@ def is_imported(pass_id: str) -> bool:
 
 def find(pass_id: str) -> type[Pass] | None:
     """The pass with this id."""
-    import_all("optimizer.passes")
+    if pass_id not in _REGISTRY:
+        import_all("optimizer.passes")
     return _REGISTRY.get(pass_id)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import onnx_ir as ir
 
+from optimizer.model.graph import readers
 from optimizer.operators.catalogue import CATALOGUE
 
 MOST_NODES = 256
@@ -43,4 +44,4 @@ def exclusive_producers(
 
 
 def _only_in(value: ir.Value, nodes: dict[ir.Node, None]) -> bool:
-    return not value.is_graph_output() and all(use.node in nodes for use in value.uses())
+    return not value.is_graph_output() and all(reader in nodes for reader in readers(value))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 import onnx_ir as ir
 
@@ -41,12 +41,12 @@ class Model:
 
 def node_id(node: ir.Node) -> str:
     """The stable id of a node."""
-    return cast("str", node.meta[ID])
+    return cast("str", node.meta.data[ID])
 
 
 def value_id(value: ir.Value) -> str:
     """The stable id of a value."""
-    return cast("str", value.meta[ID])
+    return cast("str", value.meta.data[ID])
 
 
 def graph_id(graph: ir.Graph) -> str:
@@ -108,6 +108,19 @@ def identify(model: ir.Model) -> None:
             output.meta[ID] = f"n{index}:{position}"
 
 
+def use_count(value: ir.Value) -> int:
+    """How often nodes read the value, in constant time: `uses` copies them all."""
+    return len(cast("Any", value)._uses)
+
+
+def readers(value: ir.Value) -> Iterator[ir.Node]:
+    """The nodes that read the value, once for each input; nothing may change meanwhile.
+
+    Whoever stops at the first has not paid for a copy of them all, as `uses` makes one.
+    """
+    return (use.node for use in cast("Any", value)._uses)
+
+
 def is_used(value: ir.Value) -> bool:
     """Whether a node reads the value or a graph returns it."""
-    return bool(value.uses()) or value.is_graph_output()
+    return use_count(value) > 0 or value.is_graph_output()

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import onnx_ir as ir
 
+from optimizer.model.graph import use_count
 from optimizer.patterns.found import CONDITION, OPERATOR, Found, Miss, spoken
 from optimizer.patterns.pattern import FORMULA_DEPTH, atoms, parts
 from optimizer.patterns.polynomials import (
@@ -184,7 +185,7 @@ def _sources(value: ir.Value, context: Context) -> Iterator[ir.Value]:
                     continue
                 seen.add(operand)
                 following.append(operand)
-                if len(operand.uses()) > 1:
+                if use_count(operand) > 1:
                     yield operand
         front = following[:MOST_CANDIDATES]
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import onnx_ir as ir
 
-from optimizer.model.graph import node_id, value_id
+from optimizer.model.graph import node_id, readers, value_id
 from optimizer.rewrite.trace import MatchId, VetoedMatch
 from optimizer.rules.replacement import Replacement
 
@@ -28,7 +28,7 @@ def leaving_nodes(
     for node in sorted(matched, key=position, reverse=True):
         rest = (value for value in node.outputs if value not in replaced)
         if not any(
-            value.is_graph_output() or any(use.node not in leaving for use in value.uses())
+            value.is_graph_output() or any(reader not in leaving for reader in readers(value))
             for value in rest
         ):
             leaving.add(node)

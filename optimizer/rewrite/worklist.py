@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 import onnx_ir as ir
 
-from optimizer.model.graph import node_id, walk_nodes
+from optimizer.model.graph import node_id, readers, use_count, walk_nodes
 from optimizer.registry import ANY, Pass, Rule
 from optimizer.rewrite.edited_graph import EditedGraph
 from optimizer.rewrite.edits import ImportOpset, Retype, SetAttributes, SetInput
@@ -90,9 +90,8 @@ class Worklist:
             producer = value.producer()
             if producer is not None and producer.graph is not None:
                 self._push(producer, 1)  # it may care who reads its output
-            uses = value.uses()
-            if len(uses) <= FEW_USES:
-                near.update(dict.fromkeys(use.node for use in uses))
+            if use_count(value) <= FEW_USES:
+                near.update(dict.fromkeys(readers(value)))
         front = [node for node in near if node.graph is not None]
         for node in front:
             self._push(node, 1)

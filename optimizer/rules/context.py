@@ -14,6 +14,7 @@ import onnx_ir as ir
 from optimizer.constants import constant_of
 from optimizer.isolation import Isolate
 from optimizer.limits import Limits
+from optimizer.model.graph import use_count
 from optimizer.operators.call import in_numbers
 from optimizer.operators.catalogue import is_random
 
@@ -93,7 +94,7 @@ class Context:
 
     def single_use(self, value: ir.Value) -> bool:
         """Whether exactly one input in the whole model reads the value, and no graph output."""
-        return len(value.uses()) == 1 and not value.is_graph_output()
+        return use_count(value) == 1 and not value.is_graph_output()
 
     def rank(self, value: ir.Value | None) -> int | None:
         """Number of dimensions, if known."""

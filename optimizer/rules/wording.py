@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import onnx_ir as ir
 
 from optimizer.errors import quoted
-from optimizer.model.graph import node_id
+from optimizer.model.graph import node_id, readers, use_count
 from optimizer.rules.context import Context
 from optimizer.rules.replacement import Declined
 
@@ -26,11 +26,11 @@ def shared(value: ir.Value, consumer: ir.Node) -> Declined | None:
     assert producer is not None
     if value.is_graph_output():
         return Declined(f"{producer.op_type} output is a graph output", (producer,))
-    others = [use.node for use in value.uses() if use.node is not consumer]
-    if others:
-        reason = f"{producer.op_type} output has a second consumer: {described(others[0])}"
-        return Declined(reason, (producer, others[0]))
-    if len(value.uses()) > 1:
+    other = next((reader for reader in readers(value) if reader is not consumer), None)
+    if other is not None:
+        reason = f"{producer.op_type} output has a second consumer: {described(other)}"
+        return Declined(reason, (producer, other))
+    if use_count(value) > 1:
         return Declined(
             f"{consumer.op_type} reads the {producer.op_type} output twice", (producer,)
         )
@@ -70,7 +70,7 @@ def escaping(nodes: Sequence[ir.Node], root: ir.Node) -> Declined | None:
         for value in node.outputs:
             if value.is_graph_output():
                 return Declined(f"{node.op_type} output is a graph output", (node,))
-            other = next((use.node for use in value.uses() if use.node not in inside), None)
+            other = next((reader for reader in readers(value) if reader not in inside), None)
             if other is not None:
                 reason = f"{node.op_type} output has another consumer: {described(other)}"
                 return Declined(reason, (node, other))

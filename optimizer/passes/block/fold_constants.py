@@ -13,7 +13,7 @@ import onnx_ir as ir
 from optimizer.constants import is_constant_node
 from optimizer.folding.evaluate import FOLDED, Blocked, Evaluation, Evaluator, data_inputs
 from optimizer.limits import MIB
-from optimizer.model.graph import is_used
+from optimizer.model.graph import is_used, readers
 from optimizer.numbers import bytes_text
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import Context, Declined, NewInitializer, Outcome, Replacement
@@ -213,7 +213,7 @@ def _end(node: ir.Node, known: _Expressions, context: Context) -> ir.Node:
     Asking about any of its nodes must do: the last one may be far from what has changed.
     """
     while _size(node, known, context) < MOST_NODES and not _is_frontier(node, known, context):
-        following = next((use.node for value in node.outputs for use in value.uses()), None)
+        following = next((reader for value in node.outputs for reader in readers(value)), None)
         if following is None:
             break
         node = following
@@ -257,7 +257,7 @@ def _freed(nodes: list[ir.Node], context: Context) -> int:
         for value in data_inputs(node)
         if value is not None
         and context.is_constant(value)
-        and all(use.node in inside for use in value.uses())
+        and all(reader in inside for reader in readers(value))
     }
     return sum(tensor.nbytes for value in constants if (tensor := context.tensor(value)))
 

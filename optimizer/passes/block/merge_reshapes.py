@@ -8,6 +8,7 @@ import onnx_ir as ir
 
 from optimizer.folding.exclusive_producers import exclusive_producers
 from optimizer.folding.reshape_target import reshape_target
+from optimizer.model.graph import use_count
 from optimizer.operators.catalogue import RESHAPING, UNARY
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import (
@@ -174,7 +175,7 @@ def _axes(node: ir.Node, rank: int, context: Context) -> Sequence[int] | None:
 
 
 def _only_views(value: ir.Value) -> bool:
-    if value.is_graph_output() or len(value.uses()) > 16:
+    if value.is_graph_output() or use_count(value) > 16:
         return False
     return all(use.node.op_type in RESHAPING and use.idx == 0 for use in value.uses())
 

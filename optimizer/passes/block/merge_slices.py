@@ -5,6 +5,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from optimizer.dimension import Dimension
+from optimizer.model.graph import use_count
 from optimizer.passes.block.ranges import FAR, Range, ranges_of
 from optimizer.passes.draft import Draft
 from optimizer.registry import Pass, register, rule
@@ -85,7 +86,7 @@ class MergeSlices(Pass):
     def parts(self, node: ir.Node, context: Context) -> Outcome:
         """The first of several Slices that together are an axis."""
         source = node.inputs[0]
-        if source is None or context.opset() < 2 or not 2 <= len(source.uses()) <= MOST_PARTS:
+        if source is None or context.opset() < 2 or not 2 <= use_count(source) <= MOST_PARTS:
             return None
         mine = _only_range(node, context)
         if mine is None:

@@ -8,7 +8,7 @@ from typing import cast
 import onnx_ir as ir
 
 from optimizer.constants import fingerprint, is_constant_node, same_content
-from optimizer.model.graph import is_used, value_id
+from optimizer.model.graph import is_used, use_count, value_id
 from optimizer.operators.catalogue import COMMUTATIVE
 from optimizer.passes.wording import described
 from optimizer.registry import ANY, Pass, register, rule
@@ -91,9 +91,9 @@ def _lookalikes(node: ir.Node, context: Context) -> Iterator[ir.Node]:
     if pivot is None:  # constants only: their twins may read equal constants elsewhere
         others = _registered(node, cast(_Table, context.memory.setdefault(None, {})), context)
     else:
-        if _uses(pivot) < 2:
+        if use_count(pivot) < 2:
             return
-        if _uses(pivot) <= SMALL_FAN:
+        if use_count(pivot) <= SMALL_FAN:
             others = [use.node for use in pivot.uses()]
         else:
             others = _registered(node, _table(pivot, context), context)
@@ -110,13 +110,9 @@ def _pivot(node: ir.Node, context: Context) -> ir.Value | None:
     for value in node.inputs:
         if value is None or context.is_constant(value):
             continue
-        if best is None or _uses(value) < _uses(best):
+        if best is None or use_count(value) < use_count(best):
             best = value
     return best
-
-
-def _uses(value: ir.Value) -> int:
-    return len(value._uses)  # pyright: ignore[reportPrivateUsage] - `uses()` copies all of them
 
 
 def _table(pivot: ir.Value, context: Context) -> _Table:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import onnx_ir as ir
 
-from optimizer.model.graph import bodies, is_used, walk_graphs, walk_nodes
+from optimizer.model.graph import bodies, is_used, use_count, walk_graphs, walk_nodes
 from optimizer.numbers import counted
 from optimizer.registry import ANY, Pass, register, rule
 from optimizer.rules import Context, Declined, Outcome, Replacement
@@ -73,7 +73,7 @@ def _upstream(end: ir.Node) -> list[ir.Node]:
             if producer is None or producer.graph is not end.graph:
                 continue
             if producer not in uses_left:
-                uses_left[producer] = sum(len(output.uses()) for output in producer.outputs)
+                uses_left[producer] = sum(map(use_count, producer.outputs))
             uses_left[producer] -= 1
             if uses_left[producer] == 0 and producer not in dead and _may_go(producer):
                 dead[producer] = None
