@@ -1,6 +1,7 @@
 """Writes the documentation that comes from the code: `python -m docs.build [--check]`.
 
-`docs/passes/` has a page a pass, made of its docstring and its patterns, and an index;
+`docs/passes/` has a page a pass, made of its docstring, its patterns and a picture of a golden
+case, and an index; the pictures lie in `studio/passes/pictures`, where the studio has them, too;
 `docs/options.md` is made of the fields of `RunConfig`, `docs/planners.md` of the planners'
 docstrings, `docs/pictures.md` of `docs/pictures.py`, the table of rooms in `docs/design.md` of
 `docs/rooms.py`, the viewer's list of overlays of the files beside it.
@@ -13,6 +14,8 @@ from pathlib import Path
 
 from docs.options import options_page
 from docs.overlays import OVERLAYS, overlays_module
+from docs.pass_pictures import FOLDER as PASS_PICTURES
+from docs.pass_pictures import pass_pictures
 from docs.patterns import spellings_of
 from docs.pictures import pictures_page
 from docs.planners import planners_page
@@ -31,6 +34,7 @@ def pages() -> dict[Path, str]:
     """Every generated page and its text."""
     texts = {FOLDER / f"{declared.id}.md": _page(declared) for declared in passes()}
     texts[FOLDER / "README.md"] = _index()
+    texts |= pass_pictures()
     texts[OPTIONS] = options_page()
     texts[PLANNERS] = planners_page()
     texts[PICTURES] = pictures_page()
@@ -43,7 +47,8 @@ def stale() -> list[Path]:
     """Pages that differ from what the code says now, or that no pass stands behind any more."""
     wanted = pages()
     differing = [p for p, text in wanted.items() if not p.exists() or p.read_text() != text]
-    return differing + [p for p in FOLDER.glob("*.md") if p not in wanted]
+    there = [*FOLDER.glob("*.md"), *PASS_PICTURES.glob("*.svg")]
+    return differing + [p for p in there if p not in wanted]
 
 
 def main(arguments: list[str]) -> int:
@@ -54,7 +59,8 @@ def main(arguments: list[str]) -> int:
             print(f"out of date: {path.relative_to(FOLDER.parents[1])}; run `make docs`")
         return 1 if outdated else 0
     wanted = pages()
-    FOLDER.mkdir(exist_ok=True)
+    for folder in (FOLDER, PASS_PICTURES):
+        folder.mkdir(exist_ok=True)
     for path in outdated:
         if path in wanted:
             path.write_text(wanted[path])
@@ -71,6 +77,7 @@ def _page(declared: type[Pass]) -> str:
         GENERATED,
         f"# {declared.title()}",
         f"`{declared.id}` · {declared.family} level · {declared.exactness} · presets: {presets}",
+        f"![What it does to one of its test cases]({_picture(declared)})",
     ]
     for heading in HEADINGS:
         body = sections.get(heading, "")
@@ -78,6 +85,10 @@ def _page(declared: type[Pass]) -> str:
         lines += [f"## {heading}", f"```\n{body}\n```" if is_picture else body]
         lines += spellings_of(declared) if heading == "After" else []
     return "\n\n".join(lines) + "\n"
+
+
+def _picture(declared: type[Pass]) -> str:
+    return f"../../{(PASS_PICTURES / declared.id).relative_to(FOLDER.parents[1]).as_posix()}.svg"
 
 
 def _index() -> str:

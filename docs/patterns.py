@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-from optimizer.patterns import patterns_of
-from optimizer.patterns.pattern import Pattern, parts
-from optimizer.patterns.spelling import spellings
-from optimizer.patterns.terms import Formula, Node, Value
+from optimizer.patterns.description import Described, described
 from optimizer.registry import Pass
 
 
 def spellings_of(declared: type[Pass]) -> list[str]:
     """A section for a pass whose rules are patterns; nothing for any other."""
-    found = patterns_of(declared)
+    found = described(declared)
     if not found:
         return []
     lines = ["## Spellings", "Operands of Add and Mul may be swapped everywhere."]
-    for name, pattern in found:
-        lines += _of(name, pattern)
+    for pattern in found:
+        lines += _of(pattern)
     return lines
 
 
-def _of(name: str, pattern: Pattern) -> list[str]:
-    written = [str(spelling) for spelling in spellings(pattern)]
-    any_order = any(isinstance(part, Formula) for part in parts(pattern.root))
-    arithmetic = ", its arithmetic in any association and order" if any_order else ""
-    lines = [f"### {name}", f"Looked for from the last line{arithmetic}:"]
-    lines += [f"```\n{text}\n```" for text in written]
-    needs = list(dict.fromkeys(_conditions(pattern)))
-    if needs:
-        listed = "\n".join(f"* {text}" for text in needs)
+def _of(pattern: Described) -> list[str]:
+    arithmetic = ", its arithmetic in any association and order" if pattern.any_order else ""
+    lines = [f"### {pattern.name}", f"Looked for from the last line{arithmetic}:"]
+    lines += [f"```\n{text}\n```" for text in pattern.spellings]
+    if pattern.needs:
+        listed = "\n".join(f"* {text}" for text in pattern.needs)
         lines += ["A place where one of these does not hold is declined with that reason:", listed]
     return lines
-
-
-def _conditions(pattern: Pattern) -> list[str]:
-    held = [c for p in parts(pattern.root) if isinstance(p, Node | Value) for c in p.where]
-    return [condition.needs for condition in (*held, *pattern.where)]

@@ -18,7 +18,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("cli", "server"),
         ("first_picture",),
         ("frame",),
-        ("history", "layout", "memory", "model", "rewrite"),
+        ("history", "layout", "memory", "model", "passes", "rewrite"),
         ("cost", "run", "viewing"),
         ("commands", "kernels", "precision", "timeline", "transposes"),
         ("capture", "race", "schedule"),

@@ -33,6 +33,24 @@ MOST_PLACES = 200
 
 
 @dataclass(frozen=True, slots=True)
+class NearMiss:
+    """A place that a rule nearly fits.
+
+    Attributes:
+        root: id of its node.
+        reason: why it does not.
+    """
+
+    root: str
+    reason: str
+
+    @property
+    def condition(self) -> str:
+        """The reason, without what is special about this place."""
+        return self.reason.partition(": ")[0].rstrip(".")
+
+
+@dataclass(frozen=True, slots=True)
 class Preview:
     """What one pass would do to a graph at once.
 
@@ -42,6 +60,7 @@ class Preview:
             match takes out is none.
         declined: near misses, those included that would break the graph.
         places: ids of the roots of the first matches.
+        near: the first of the near misses.
         whole: whether all nodes were asked about; False where the time was up.
     """
 
@@ -49,6 +68,7 @@ class Preview:
     matches: int
     declined: int
     places: tuple[str, ...] = ()
+    near: tuple[NearMiss, ...] = ()
     whole: bool = True
 
 
@@ -93,7 +113,7 @@ class _Asked:
             return Preview(one.id, 0, 0, whole=False)
         vetoes = Vetoes(self.pipeline.vetoed, self.edited.position)
         context, taken = self._context(), set[ir.Node]()
-        places: list[str] = []
+        places, near = list[str](), list[NearMiss]()
         matches = declined = 0
         fired: ir.Node | None = None
         until, whole = time.thread_time() + self.seconds, True
@@ -108,12 +128,14 @@ class _Asked:
                 outcome = self._possible(outcome, node, vetoes, (one.id, rule.name))
             if isinstance(outcome, Declined):
                 declined += 1
+                if len(near) < MOST_PLACES:
+                    near.append(NearMiss(node_id(node), outcome.reason))
             if not isinstance(outcome, Replacement) or taken.intersection(outcome.matched):
                 continue
             matches, fired = matches + 1, node
             places += [node_id(node)][: max(0, MOST_PLACES - len(places))]
             taken |= leaving_nodes(outcome.matched, outcome.values, self.edited.position)
-        return Preview(one.id, matches, declined, tuple(places), whole)
+        return Preview(one.id, matches, declined, tuple(places), tuple(near), whole)
 
     def _context(self) -> Context:
         return Context(

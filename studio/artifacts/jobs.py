@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
@@ -31,12 +32,13 @@ from optimizer.registry import GraphPass
 from optimizer.rewrite.driver import Stop, optimize
 from optimizer.rewrite.graph_at import TraceFiles, graph_at, trace_cursor
 from optimizer.rewrite.replay import Cursor
+from optimizer.rewrite.trace import Trace
 from optimizer.rewrite.trace_file import save_trace
 from optimizer.source import complete
 from profiling.workers import WorkerPool
 from studio.artifacts.artifact import Artifact, File
 from studio.artifacts.code_version import code_version
-from studio.artifacts.opened import RESULT_FORM, SOURCE, TRACE, RunResult
+from studio.artifacts.opened import RESULT_FORM, SOURCE, TRACE, PassCounts, RunResult
 from studio.graphview.dot import MOST_DRAWN, box_count, dot_text
 from studio.graphview.graph_file import graph_json, groups_of
 from studio.graphview.steps_file import steps_json
@@ -154,8 +156,21 @@ def rewrite_model(
         trace.exactness == "exact",
         totals,
         lossy=trace.exactness == "lossy",
+        passes=_pass_counts(trace),
     )
     (target / RESULT).write_bytes(RESULT_FORM.dumps(result))
+
+
+def _pass_counts(trace: Trace) -> dict[str, PassCounts]:
+    declined = Counter(entry.pass_id for entry in trace.declined)
+    first: dict[str, int] = {}
+    for rewrite in trace.rewrites:
+        first.setdefault(rewrite.pass_id, rewrite.step)
+    return {
+        pass_id: PassCounts(timing.rewrites, declined[pass_id], first.get(pass_id, 0))
+        for pass_id, timing in trace.timings.items()
+        if timing.rewrites or declined[pass_id]
+    }
 
 
 @contextmanager

@@ -17,6 +17,21 @@ TRACE = "trace.zip"
 
 
 @dataclass(frozen=True, slots=True)
+class PassCounts:
+    """What one pass did in a run.
+
+    Attributes:
+        fired: its rewrites.
+        declined: near misses that were left.
+        first: step of its first rewrite; 0 for none.
+    """
+
+    fired: int
+    declined: int
+    first: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunResult:
     """What a run of a pipeline came to.
 
@@ -28,6 +43,7 @@ class RunResult:
         exact: whether every pass that fired is.
         totals: by metric, of the source and of the last step.
         lossy: whether some pass that fired gives precision away.
+        passes: by id, of those that fired or came near.
     """
 
     steps: int
@@ -37,6 +53,7 @@ class RunResult:
     exact: bool
     totals: Mapping[str, tuple[int, int]]
     lossy: bool = False
+    passes: Mapping[str, PassCounts] = field(default_factory=dict[str, PassCounts])
 
 
 RESULT_FORM = Format(RunResult, "passlens.run/1", "result of a run")

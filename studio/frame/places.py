@@ -4,7 +4,7 @@ from __future__ import annotations
 
 PLACES = (
     "model", "rewrite", "run", "memory", "cost", "layout", "precision", "schedule", "history",
-    "export",
+    "passes", "export",
 )  # fmt: skip
 BEHIND_SHARE = "export"
 """The page that has no link in the bar."""

@@ -37,6 +37,7 @@ def asked(text: str, *ids: str, pipeline: Pipeline = NOTHING) -> list[Preview]:
 def test_matches_and_near_misses_are_counted_and_their_places_named() -> None:
     (found,) = asked(TEXT, "eliminate-identity")
     assert (found.matches, found.declined, found.places) == (2, 1, ("n0", "n1"))
+    assert [(near.root, bool(near.condition)) for near in found.near] == [("n4", True)]
 
 
 def test_a_match_that_needs_what_an_earlier_one_takes_out_is_not_counted() -> None:
