@@ -199,16 +199,17 @@ def report(rows: Iterable[Row], left_out: list[str]) -> Iterable[str]:
     )
     yield ""
     yield (
-        "| network | attentions | left | recognized | heads | repeated keys | earlier keys | rotary "
-        "| nodes without → with | CPU time, with / without | outputs |"
+        "| network | attentions | left | recognized | heads | repeated keys | earlier keys "
+        "| rotary | nodes without → with | CPU time, with / without | outputs |"
     )
     yield "|---|---|---|---|---|---|---|---|---|---|---|"
     reasons: list[str] = []
     for row in rows:
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
         counted = " | ".join(str(row.steps[rule]) for rule in RULES)
+        there, left = row.attentions
         yield (
-            f"| {row.name} | {row.attentions[0]} | {row.attentions[1]} | {counted} | {row.nodes[0]} → {row.nodes[1]} "
+            f"| {row.name} | {there} | {left} | {counted} | {row.nodes[0]} → {row.nodes[1]} "
             f"| {ratio} | {row.outputs} |"
         )
         reasons += [f"- {row.name}: {reason}" for reason in row.reasons]
