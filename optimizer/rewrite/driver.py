@@ -124,6 +124,7 @@ class _Run:
         self.touched = Touched()
         self.rooted = Counter[str]()
         self.declined: dict[tuple[str, str, str], DeclinedMatch] = {}
+        self.whole: set[tuple[str, str, str]] = set()
         self.round = 0
         self.started = time.monotonic()
 
@@ -143,11 +144,10 @@ class _Run:
             if queue.planned.last:
                 self._run_pass(queue)
         alive = self.rewriter.state.nodes
-        whole = {p.id for p in self.pipeline.passes if isinstance(p, GraphPass)}
         self.trace.declined = [
             one
-            for one in self.declined.values()
-            if one.pass_id in whole or alive[one.root].graph is not None
+            for key, one in self.declined.items()
+            if key in self.whole or alive[one.root].graph is not None
         ]
         self.trace.vetoed = self.vetoes.held
         near = Counter(declined.pass_id for declined in self.trace.declined)
@@ -183,6 +183,8 @@ class _Run:
                 change = next(changes, None)
                 if change is None:
                     return
+                if change.root is None:
+                    self.whole.add((queue.planned.id, change.rule, node_id(root)))
                 root = change.root or root
                 if isinstance(change.outcome, ToolError):
                     raise change.outcome

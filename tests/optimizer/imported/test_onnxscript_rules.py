@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -45,8 +46,8 @@ def test_trap_1_a_check_inside_an_alternative_is_made(tmp_path: Path) -> None:
     def no(context, node):
         return False
     def sought(op, x):
-        return op.Relu(OrValue([op.Sqrt(op.Neg(x)), op.Abs(x, _check=no)], tag_var="which"))
-    checked = RewriteRule(sought, lambda op, x, **_: op.Abs(x))
+        return op.Relu(OrValue([op.Abs(op.Sqrt(x)), op.Abs(x, _check=no)]))
+    checked = RewriteRule(sought, lambda op, x: op.Abs(x))
     """
     done = Done(tmp_path, CHAIN, rule)
     assert done.rules == []
@@ -236,13 +237,15 @@ def test_trap_13_two_outputs_do_not_become_the_same_value(tmp_path: Path) -> Non
 
 
 def test_trap_14_the_order_of_the_file_decides_and_one_run_is_enough(tmp_path: Path) -> None:
-    rules = """
-    specific = RewriteRule(lambda op, x: op.Relu(op.Abs(x)), lambda op, x: op.Abs(x))
-    general = RewriteRule(lambda op, x: op.Abs(op.Neg(x)), lambda op, x: op.Abs(x))
+    special = """
+    special = RewriteRule(lambda op, x: op.Relu(op.Abs(x)), lambda op, x: op.Abs(x))
     """
-    done = Done(tmp_path, CHAIN, rules)
-    assert done.rules == ["General", "Specific"]
-    assert done.operators == ["Abs"]
+    general = """
+    general = RewriteRule(lambda op, x: op.Relu(x), lambda op, x: op.LeakyRelu(x, alpha=0.0))
+    """
+    assert Done(tmp_path, CHAIN, special + general).rules == ["Special"]
+    assert Done(tmp_path, CHAIN, general + special).rules == ["General"]
+    assert Done(tmp_path, CHAIN, dedent(special) + ABS).operators == ["Abs"]
 
 
 def test_trap_15_an_attribute_that_the_operator_set_lacks_is_declined(tmp_path: Path) -> None:
@@ -262,4 +265,4 @@ def test_trap_15_a_default_that_a_caller_may_override_is_no_constant(tmp_path: P
     text = """g (float[3] x, float one) => (float[3] y) <float one = {1}>
         { t = Mul(x, one) y = Relu(t) }"""
     done = Done(tmp_path, text, ["default"])
-    assert (done.rules, done.result == done.source) == ([], True)
+    assert (done.rules, done.errors, done.result == done.source) == ([], [], True)
