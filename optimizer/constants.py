@@ -86,7 +86,7 @@ def is_absent(tensor: ir.TensorProtocol | None) -> bool:
 
 
 SAMPLE_BYTES = 1024
-_SAMPLE, _MARKS = "passlens.sample", "passlens.marks"
+_FINGERPRINT, _MARKS = "passlens.fingerprint", "passlens.marks"
 _PARTS = 4
 """Of a sample, evenly spread; one more is at the end."""
 
@@ -98,10 +98,11 @@ def fingerprint(tensor: ir.TensorProtocol) -> Fingerprint:
 
     The sample is all there is of a tensor of up to `SAMPLE_BYTES`.
     """
-    sample = tensor.meta.get(_SAMPLE)
-    if sample is None:
-        sample = tensor.meta[_SAMPLE] = _sample(tensor)
-    return tensor.dtype.name, tuple(tensor.shape.numpy()), sample
+    known = cast("Fingerprint | None", tensor.meta.get(_FINGERPRINT))
+    if known is None:
+        known = tensor.dtype.name, tuple(tensor.shape.numpy()), _sample(tensor)
+        tensor.meta[_FINGERPRINT] = known
+    return known
 
 
 def same_content(a: ir.TensorProtocol, b: ir.TensorProtocol) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from optimizer.constants import constant_tensor, is_constant_node
-from optimizer.cost.node import Cost, node_cost
+from optimizer.cost.node import node_cost
 from optimizer.cost.sizes import Sizes
 from optimizer.memory.arena import LifetimeOptions
 from optimizer.memory.pieces import pieces_of, walk
@@ -54,17 +54,15 @@ def graph_cost(graph: ir.Graph, given: Mapping[str, int] | None = None) -> Graph
     sizes = Sizes.of(graph, given)
     nodes = [node for node in walk_nodes(graph) if not is_constant_node(node)]
     costs = [node_cost(node, sizes) for node in nodes]
-    total = Cost()
-    for cost in costs:
-        total = total if cost is None else total + cost
+    known = [cost for cost in costs if cost is not None]
     return GraphCost(
-        flops=total.flops,
-        bytes_read=total.bytes_read,
-        bytes_written=total.bytes_written,
+        flops=sum(cost.flops for cost in known),
+        bytes_read=sum(cost.bytes_read for cost in known),
+        bytes_written=sum(cost.bytes_written for cost in known),
         weight_bytes=_weight_bytes(graph),
         peak_activation_bytes=peak_activation_bytes(graph, sizes),
         nodes=len(nodes),
-        unknown_nodes=sum(cost is None for cost in costs),
+        unknown_nodes=len(costs) - len(known),
         assumed=dict(sizes.assumed),
     )
 

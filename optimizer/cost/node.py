@@ -67,13 +67,14 @@ def node_cost(node: ir.Node, sizes: Sizes | None = None) -> Cost | None:
         formula = per_element
     sizes = sizes or Sizes()
     written = _total(sizes, (value for value in node.outputs if _is_used(value)))
-    read = _total(sizes, dict.fromkeys(value for value in node.inputs if value is not None))
+    inputs = dict.fromkeys(value for value in node.inputs if value is not None)
+    read = _total(sizes, inputs)
     if written is None or read is None:
         return None
     flops = formula(Call(node, sizes.fact))
     if flops is None:
         return None
-    weights = _weights(node)
+    weights = _total(sizes, (value for value in inputs if constant_of(value) is not None)) or 0
     if operator is not None and operator.picks:
         read = min(read, written)
         weights = min(weights, read)
@@ -109,8 +110,3 @@ def _total(sizes: Sizes, values: Iterator[ir.Value] | dict[ir.Value, None]) -> i
             return None
         total += size
     return total
-
-
-def _weights(node: ir.Node) -> int:
-    tensors = (constant_of(value) for value in dict.fromkeys(node.inputs))
-    return sum(tensor.nbytes for tensor in tensors if tensor is not None)

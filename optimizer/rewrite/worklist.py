@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable, Iterator
 
 import onnx_ir as ir
@@ -60,11 +59,10 @@ class Worklist:
     def nodes(self, queue: Queue) -> Iterator[ir.Node]:
         """What a pass has still to look at, in document order; what is woken meanwhile, last."""
         while queue.waiting:
-            batch = [(self._key(n), node_id(n), n) for n in queue.waiting if n.graph is not None]
+            batch = [self._placed(node) for node in queue.waiting if node.graph is not None]
             queue.waiting.clear()
-            heapq.heapify(batch)
-            while batch:
-                node = heapq.heappop(batch)[2]
+            batch.sort()  # nearly so already, which takes linear time
+            for *_, node in batch:
                 if node.graph is not None:
                     yield node
 
@@ -122,9 +120,13 @@ class Worklist:
         for queue in queues:
             queue.waiting[node] = None
 
-    def _key(self, node: ir.Node) -> tuple[int, float]:
-        """Document order: the source node's place, then the position in the list."""
-        return self._order[node_id(node).partition("~")[0]], self._edited.position(node)
+    def _placed(self, node: ir.Node) -> tuple[int, float, str, ir.Node]:
+        """A node behind its document order: the source node's place, the position in the list."""
+        identity = node_id(node)
+        place = self._order.get(identity)
+        if place is None:
+            place = self._order[identity.partition("~")[0]]
+        return place, self._edited.position(node), identity, node
 
 
 def operator_of(node: ir.Node) -> str:

@@ -17,7 +17,7 @@ from optimizer.model.writer import weight_bytes
 from optimizer.operators.catalogue import is_random
 from optimizer.verify.comparison import Comparison, Tolerance, compare, pooled
 from optimizer.verify.feeds import Array, Feed, draw, planned
-from optimizer.verify.memory import memory_problem
+from optimizer.verify.memory import is_large, memory_problem
 from optimizer.verify.runtime import Interface, NotRunnable, Session, as_file, unsupported_inputs
 from optimizer.verify.sizes import plans
 
@@ -60,12 +60,14 @@ class Reference:
     Attributes:
         feeds: of the first run.
         random: outputs that depend on a random operator.
+        frugal: whether it ran in little memory, as the second model has to run, too.
     """
 
     interface: Interface
     feeds: tuple[Feed, ...]
     runs: tuple[ReferenceRun, ...]
     random: frozenset[str]
+    frugal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +110,11 @@ def run_reference(
     report(f"{REFERENCE}: creating the session", 0.0)
     path = as_file(model)
     structure = structure_of(path)
-    if problem := memory_problem(weight_bytes(structure)):
+    weights = weight_bytes(structure)
+    if problem := memory_problem(weights):
         raise NotRunnable(problem)
-    session = Session(path)
+    frugal = is_large(weights)
+    session = Session(path, frugal=frugal)
     if reason := unsupported_inputs(session.interface):
         raise NotRunnable(reason)
     report(f"{REFERENCE}: looking for inputs that it accepts", 0.1)
@@ -120,7 +124,7 @@ def run_reference(
             f"{REFERENCE}: inputs {seed + 1} of {request.seeds}", 0.1 + 0.4 * seed / request.seeds
         )
         runs.append(_run(session, accepted[seed % len(accepted)], seed))
-    return Reference(session.interface, accepted[0], tuple(runs), random_outputs(structure))
+    return Reference(session.interface, accepted[0], tuple(runs), random_outputs(structure), frugal)
 
 
 def check(
@@ -138,7 +142,7 @@ def check(
     outputs: tuple[Comparison, ...] = ()
     differences: tuple[str, ...] = ()
     try:
-        session = Session(path)
+        session = Session(path, frugal=reference.frugal)
         differences = interface_differences(reference.interface, session.interface)
         known = {item.name for item in session.interface.inputs}
         for number, run in enumerate(reference.runs):

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from optimizer.limits import JobLimits
+from optimizer.limits import MIB, JobLimits
 from optimizer.numbers import bytes_text
 
 COPIES = 2
 """Of the weights, while the runtime runs them: as they are, and as its kernels want them."""
+
+LARGE_BYTES = 128 * MIB
+"""Of weights, from which on they are worth running slowly for less memory."""
+
+
+def is_large(weight_bytes: int) -> bool:
+    """Whether a model with so many bytes of weights runs in as little memory as it can."""
+    return weight_bytes >= LARGE_BYTES
 
 
 def memory_problem(weight_bytes: int) -> str:

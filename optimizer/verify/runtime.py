@@ -21,6 +21,7 @@ from optimizer.verify.values import array_of, needs_values, value_of
 
 MAX_OUTPUT_BYTES = 2 << 30
 _MAX_MESSAGE = 240
+_NO_PREPACKING = "session.disable_prepacking"
 _FOLDER_OF_DATA = "session.model_external_initializers_file_folder_path"
 _MEMORY_TEXTS = ("allocate", "bad_alloc", "bad allocation")
 
@@ -54,7 +55,8 @@ class Session:
     Args:
         path: the model's file.
         frugal: keep little memory: what a node needs is made right before it, as far as the file's
-            order allows, and no arena holds on to what is free.
+            order allows (weights that the file itself transposes, above all), no arena holds on to
+            what is free, and weights are not laid out anew for the kernels.
 
     Raises:
         NotRunnable: the runtime refuses the model.
@@ -69,9 +71,10 @@ class Session:
         if frugal:
             options.execution_order = ort.ExecutionOrder.PRIORITY_BASED
             options.enable_cpu_mem_arena = options.enable_mem_pattern = False
+            options.add_session_config_entry(_NO_PREPACKING, "1")
         with _refusals():
             self._session: Any = ort.InferenceSession(
-                _frugal(path, options),
+                _mapped(path, options),
                 options,
                 providers=["CPUExecutionProvider"],
                 enable_fallback=0,
@@ -135,17 +138,16 @@ def _options() -> Any:  # the runtime's classes have no types
     return options
 
 
-def _frugal(path: Path, options: Any) -> bytes | str:
+def _mapped(path: Path, options: Any) -> bytes | str:
     """What the runtime reads: of a large file its structure, the weights mapped where they are.
 
-    Given the file, the runtime holds all weights three times for a while; weights laid out anew for
-    its kernels would be a second copy for good.
+    Given the file, the runtime holds all weights three times for a while.
     """
     data = outlined_file(path)
     if data is None:
         return str(path)
     options.add_session_config_entry(_FOLDER_OF_DATA, str(path.parent.absolute()))
-    options.add_session_config_entry("session.disable_prepacking", "1")
+    options.add_session_config_entry(_NO_PREPACKING, "1")
     return data
 
 
