@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import onnx_ir as ir
 
@@ -23,7 +25,24 @@ from optimizer.rules import (
     producer_of,
 )
 
-_BENDS = ("Erf", "Tanh")
+
+@dataclass(frozen=True, slots=True)
+class _Spelled:
+    """How a function whose last factor is a constant is told when it is spelled out.
+
+    Attributes:
+        title: its name.
+        ends: operators of which it has one.
+        through: those between that and the factor.
+    """
+
+    title: str
+    ends: tuple[str, ...]
+    through: tuple[str, ...]
+
+
+_GELU = _Spelled("Gelu", ("Erf", "Tanh"), ("Add", "Mul"))
+_NORM = _Spelled("normalization", ("Sqrt",), ("Div", "Mul", "Reciprocal"))
 
 
 @register
@@ -40,9 +59,10 @@ class FuseProductScale(Pass):
         MatMul(x, w / 8) → Add(b / 8)
     When it is safe:
         The constant varies along the last axis alone and does not broadcast what it meets to
-        another shape; it is not the half of a Gelu spelled out, which runtimes look for. Weight and bias are constants that no caller overrides, and the weight is
+        another shape. Weight and bias are constants that no caller overrides, and the weight is
         not read elsewhere: it would be stored twice. Nothing else reads the value in between.
-        The new weight is finite and, in 16 bits, keeps its precision.
+        The new weight is finite and, in 16 bits, keeps its precision. The half of a Gelu and the
+        scale of a normalization stay where runtimes look for them.
     Numerics:
         The same mathematics. New weights are computed in float64 and rounded once; outputs
         differ in the last bits of the element type.
@@ -64,10 +84,13 @@ class FuseProductScale(Pass):
         bias = producer_of(value, "Add")
         if bias is None:
             product = producer_of(value, *PRODUCTS)
-            return None if product is None else _scaled(product, node, scale, context)
+            if product is None or _of_two_computed(product, context):
+                return None
+            return _scaled(product, node, scale, context)
         for place in (0, 1):
             product = producer_of(bias.inputs[place], "MatMul")
-            if product is not None and context.array(bias.inputs[1 - place]) is not None:
+            known = context.is_constant(bias.inputs[1 - place])
+            if product is not None and known and not _of_two_computed(product, context):
                 return _with_bias(product, bias, (node, scale), context)
         return None
 
@@ -76,11 +99,14 @@ class FuseProductScale(Pass):
         """The constant, then a product."""
         above = producer_of(node.inputs[0], "Mul", "Div")
         found = None if above is None else _scaling(above, context)
-        if above is None or found is None or context.attribute(node, "transA"):
+        if above is None or found is None or _of_two_computed(node, context):
             return None
-        if _in_gelu(found[0]):
+        if context.attribute(node, "transA"):
+            return None
+        part = _NORM if found[1].size > 1 else _GELU
+        if _within(part, found[0]):
             return Declined(
-                "The factor is one of a Gelu, which runtimes have a kernel for", (above,)
+                f"The factor is part of a {part.title}, which runtimes look for", (above,)
             )
         blocked = shared(above.outputs[0], node) or _weights(node, context)
         if blocked is not None:
@@ -112,18 +138,24 @@ def _scaling(node: ir.Node, context: Context) -> tuple[ir.Value, np.ndarray] | N
     return value, 1.0 / scale if node.op_type == "Div" else scale
 
 
-def _in_gelu(value: ir.Value | None, depth: int = 3) -> bool:
-    """Whether a value is a product with a sum that Erf or Tanh is in."""
-    node = producer_of(value, "Add", "Mul", *_BENDS)
+def _within(part: _Spelled, value: ir.Value | None, depth: int = 3) -> bool:
+    """Whether a value is computed by what a known function is spelled with."""
+    node = producer_of(value, *part.through, *part.ends)
     if node is None or depth == 0:
         return False
-    return node.op_type in _BENDS or any(_in_gelu(each, depth - 1) for each in node.inputs)
+    return node.op_type in part.ends or any(_within(part, v, depth - 1) for v in node.inputs)
+
+
+def _of_two_computed(product: ir.Node, context: Context) -> bool:
+    """Whether a product has no weight, as that of queries and keys."""
+    weight = product.inputs[1]
+    return not context.is_constant(weight) and weight is not None and weight.producer() is not None
 
 
 def _weights(product: ir.Node, context: Context) -> Declined | None:
     """Why the weight of a product may not be made anew; None where it may."""
-    blocked = unknown_weights(product, context)
     weight = product.inputs[1]
+    blocked = unknown_weights(product, context)
     if blocked is None and weight is not None and len(weight.uses()) > 1:
         return Declined("The weight is read elsewhere, too", (product,))
     return blocked

@@ -33,7 +33,8 @@ class ReduceStrength(Pass):
     What it does:
         x ^ 0.5 becomes Sqrt, x ^ -1 Reciprocal, x * -1 and x / -1 Neg. x * (1 / y) becomes x / y,
         which ONNX Runtime finds a normalization by. The sign of a factor goes into a constant
-        that it is multiplied or divided by; two signs of a product cancel.
+        that it is multiplied or divided by; two signs of a product cancel. The logarithm of
+        Softmax becomes LogSoftmax, a LogSoftmax of LogSoftmax goes away.
     Before:
         v → Sqrt → Reciprocal → Mul(x, ·)
     After:
@@ -44,7 +45,7 @@ class ReduceStrength(Pass):
         between.
     Numerics:
         The same mathematics. The power of -∞ and the sign of a zero's root are those of Sqrt; a
-        quotient is rounded once, not twice.
+        quotient is rounded once, not twice; a logarithm of a vanished Softmax is no longer -∞.
     Source:
         Allen, Cocke and Kennedy 1981, Reduction of operator strength; IEEE 754.
     """
@@ -110,6 +111,25 @@ class ReduceStrength(Pass):
         operands: list[Operand | None] = [negated[0].inputs[0], constant]
         made = NewNode(node.op_type, operands if place == 0 else operands[::-1])
         return Replacement.by(made, "The constant takes the sign along.", negated[0], node)
+
+    @rule("Log", "LogSoftmax", name="LogOfSoftmax", reach=2)
+    def log_softmax(self, node: ir.Node, context: Context) -> Outcome:
+        """The logarithm of a Softmax, and a LogSoftmax, whose exponentials add up to 1 already."""
+        wanted = "Softmax" if node.op_type == "Log" else "LogSoftmax"
+        above = producer_of(node.inputs[0], wanted)
+        if above is None:
+            return None
+        axis = context.attribute(above, "axis")
+        if node.op_type == "LogSoftmax":
+            if context.attribute(node, "axis") != axis:
+                return Declined("The two run along different axes", (above,))
+            reason = "The exponentials of a LogSoftmax add up to 1: its LogSoftmax is itself."
+            return Replacement([node], {node.outputs[0]: above.outputs[0]}, reason)
+        blocked = shared(above.outputs[0], node)
+        if blocked is not None:
+            return blocked
+        made = NewNode("LogSoftmax", above.inputs[:1], {"axis": axis})
+        return Replacement.by(made, "LogSoftmax is the logarithm of Softmax.", above, node)
 
 
 @register

@@ -17,6 +17,8 @@ _COMMUTES = frozenset({"Add", "Mul"})
 _SELF_INVERSE = ("Neg", "Not", "BitwiseNot")
 _ROUNDING = ("Ceil", "Floor", "Round")
 _IDEMPOTENT = ("Abs", "Relu", "Sign", *_ROUNDING)
+_NOT_NEGATIVE = ("Exp", "Sigmoid", "Softmax")
+"""Never below 0, and never -0."""
 _LOGIC = {"And": True, "Or": False, "Xor": False}
 
 
@@ -35,7 +37,8 @@ class SimplifyAlgebra(Pass):
 
     What it does:
         Takes out x + 0 (integers), x - 0, x * 1, x / 1, x ^ 1, `x and true`, `x or false`, --x,
-        not not x, and the second of two operators that are idempotent: Relu, Abs, Sign, rounding.
+        not not x, the second of two operators that are idempotent: Relu, Abs, Sign, rounding, and
+        Relu and Abs of an exponential, Sigmoid or Softmax.
         x + (-y) becomes x - y, and x - (-y) becomes x + y.
     Before:
         x → Mul(1) → Relu → Relu → Softmax
@@ -96,6 +99,8 @@ class SimplifyAlgebra(Pass):
     def idempotent(self, node: ir.Node, context: Context) -> Outcome:
         """The second application of an operator that then changes nothing."""
         kinds = _ROUNDING if node.op_type in _ROUNDING else (node.op_type,)
+        if node.op_type in ("Abs", "Relu"):
+            kinds = (node.op_type, *_NOT_NEGATIVE)
         above = producer_of(node.inputs[0], *kinds)
         if above is None:
             return None
