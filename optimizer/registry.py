@@ -55,6 +55,8 @@ ON_REQUEST: frozenset[Family] = frozenset(
 )
 """Families whose passes are in no preset unless they say so."""
 HEADINGS = ("What it does", "Before", "After", "When it is safe", "Numerics", "Source")
+INSTALL = "pip install passlens[peers]"
+"""Installs all that passes need of other projects."""
 ANY = "*"
 """A rule rooted at every operator."""
 
@@ -115,7 +117,7 @@ class Pass:
         """Why it cannot run here, and what to do; empty if it can."""
         if not cls.needs or importlib.util.find_spec(cls.needs) is not None:
             return ""
-        return f"{cls.needs} is not installed: pip install passlens[peers]"
+        return f"{cls.needs} is not installed: {INSTALL}"
 
     @classmethod
     def title(cls) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
-from optimizer.registry import Pass, find, passes
+from optimizer.registry import INSTALL, Pass, find, passes
 
 if TYPE_CHECKING:
     from optimizer.rewrite.trace import Trace
@@ -27,8 +27,14 @@ def pass_record(declared: type[Pass]) -> dict[str, Any]:
         "safe": _line(text.get("When it is safe", "")),
         "numerics": _line(text.get("Numerics", "")),
         "source": _line(text.get("Source", "")),
-        **({"missing": missing} if (missing := declared.missing()) else {}),
+        **_lacking(declared),
     }
+
+
+def _lacking(declared: type[Pass]) -> dict[str, str]:
+    """What is not installed that a pass needs, and the line that installs it."""
+    missing = declared.missing()
+    return {"missing": missing, "needs": declared.needs, "install": INSTALL} if missing else {}
 
 
 def catalogue(enabled: Collection[str]) -> list[dict[str, Any]]:

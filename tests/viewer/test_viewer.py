@@ -9,6 +9,10 @@ import pytest
 from playwright.sync_api import Page
 from viewer_scripts import rested, told
 
+from optimizer.passes.imported.optimize_by_onnxruntime import OptimizeByOnnxruntime
+from optimizer.passes.imported.slim_by_onnxslim import SlimByOnnxslim
+from studio.graphview.catalogue import pass_record
+
 pytestmark = pytest.mark.browser
 
 Opened = Callable[..., Page]
@@ -83,6 +87,20 @@ def test_toggling_a_pass_is_told(opened: Opened) -> None:
         {"family": ["node", False]},
         {"preset": "none"},
     ]
+
+
+def test_the_line_that_installs_what_passes_need_stands_below_their_family(opened: Opened) -> None:
+    class Lacking(SlimByOnnxslim):
+        needs = "no_such_package"
+
+    told = opened("fixture=cnn8").evaluate(
+        """async (lists) => {
+          const { installLine } = await import("/viewer/test/panels/install.js");
+          return lists.map((list) => installLine(list)?.textContent ?? null);
+        }""",
+        [[pass_record(Lacking), pass_record(OptimizeByOnnxruntime)], []],
+    )
+    assert told == ["Not installed: no_such_packagepip install passlens[peers]Copy", None]
 
 
 def test_a_message_is_told_with_every_later_one_until_it_is_acknowledged(opened: Opened) -> None:

@@ -53,6 +53,8 @@
  * @property {string} [numerics]
  * @property {string} [source]
  * @property {string} [missing] why it cannot run here, and what to do
+ * @property {string} [needs] the package that is not installed
+ * @property {string} [install] the line that installs it
  */
 
 /**

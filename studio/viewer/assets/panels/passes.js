@@ -4,6 +4,7 @@
 import { DeclinedList } from "./declined.js";
 import { button, fill, h, select, swatch } from "../page/dom.js";
 import { counted } from "../page/numbers.js";
+import { installLine } from "./install.js";
 import { about, exactnessKey, exactnessSign, meaningOf, verdictLine } from "./parts.js";
 import { pipelineFile } from "./pipeline-file.js";
 import { vetoList } from "./vetoes.js";
@@ -164,7 +165,8 @@ export class Passes {
         "ul",
         list.map((p) => this.#row(p, enabled.has(p.id))),
       ),
-    ];
+      installLine(list) ?? [],
+    ].flat();
   }
 
   /** @param {PassRecord} p @param {boolean} on */
