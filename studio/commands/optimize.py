@@ -13,6 +13,7 @@ from typing import Any
 
 import onnx_ir as ir
 
+from optimizer.collection import collection_paused
 from optimizer.errors import StudioError, plain, quoted
 from optimizer.graph_cost import graph_cost
 from optimizer.imported.own_rules import own_rules_allowed
@@ -71,6 +72,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-verify", action="store_true", help="do not compare the outputs")
 
 
+@collection_paused()
 def run(arguments: argparse.Namespace) -> int:
     """Optimize, write, verify, report.
 
