@@ -7,8 +7,9 @@ counted, nor a match that an earlier one of the same pass would take a node from
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 import onnx_ir as ir
 
@@ -28,6 +29,8 @@ from optimizer.rules.replacement import Declined, Outcome, Replacement
 
 FOLD_SECONDS = 0.2
 """Folding is asked in earnest, and stops there as it does in a run."""
+QUESTIONS = 32
+"""Between two looks at the clock, which take as long as a short answer."""
 MOST_PLACES = 200
 """Roots that are listed; all matches are counted."""
 
@@ -103,9 +106,11 @@ class _Asked:
         self.opsets = model.graph.opset_imports
         self.symbolic = SymbolicValues(model)
         self.by_operator: dict[str, list[tuple[int, ir.Node]]] = {}
-        self.nodes = list(enumerate(walk_nodes(model.graph)))
-        for place, node in self.nodes:
-            self.by_operator.setdefault(operator_of(node), []).append((place, node))
+        self.nodes: list[tuple[str, ir.Node]] = []
+        for place, node in enumerate(walk_nodes(model.graph)):
+            operator = operator_of(node)
+            self.nodes.append((operator, node))
+            self.by_operator.setdefault(operator, []).append((place, node))
 
     def of(self, one: Pass) -> Preview:
         """One pass; of one over the whole graph nothing is known before it runs."""
@@ -116,12 +121,13 @@ class _Asked:
         places, near = list[str](), list[NearMiss]()
         matches = declined = 0
         fired: ir.Node | None = None
+        settled: Rule | None = None
         until, whole = time.thread_time() + self.seconds, True
-        for node, rule in self._questions(Queue(one)):
-            if time.thread_time() > until:
+        for number, (node, rule) in enumerate(self._questions(Queue(one))):
+            if number % QUESTIONS == 0 and time.thread_time() > until:
                 whole = False
                 break
-            if node in taken or node is fired:
+            if node in taken or node is fired or rule is settled:
                 continue
             outcome = _answer(rule, node, context)
             if isinstance(outcome, Replacement):
@@ -133,6 +139,8 @@ class _Asked:
             if not isinstance(outcome, Replacement) or taken.intersection(outcome.matched):
                 continue
             matches, fired = matches + 1, node
+            if outcome.opsets and not outcome.values:  # of the whole model: once is all
+                settled = rule
             places += [node_id(node)][: max(0, MOST_PLACES - len(places))]
             taken |= leaving_nodes(outcome.matched, outcome.values, self.edited.position)
         return Preview(one.id, matches, declined, tuple(places), tuple(near), whole)
@@ -150,13 +158,20 @@ class _Asked:
 
     def _questions(self, queue: Queue) -> Iterator[tuple[ir.Node, Rule]]:
         """Nodes in document order, each with the rules that are asked about it."""
-        roots = queue.rules.keys()
-        found = [entry for root in roots for entry in self.by_operator.get(root, ())]
         places = self.pipeline.places.get(queue.planned.id)
-        for _, node in self.nodes if queue.rules_for("") else sorted(found, key=lambda e: e[0]):
+        rules = {operator: queue.rules_for(operator) for operator in self.by_operator}
+        for operator, node in self._in_order(rules):
             if places is None or node_id(node) in places:
-                for rule in queue.rules_for(operator_of(node)):
+                for rule in rules[operator]:
                     yield node, rule
+
+    def _in_order(self, rules: Mapping[str, list[Rule]]) -> Iterable[tuple[str, ir.Node]]:
+        """The nodes of those operators that have rules, with their operators."""
+        asked = [operator for operator, found in rules.items() if found]
+        if len(asked) == len(rules):
+            return self.nodes
+        found = [(*entry, operator) for operator in asked for entry in self.by_operator[operator]]
+        return [(operator, node) for _, node, operator in sorted(found, key=itemgetter(0))]
 
     def _possible(
         self, outcome: Replacement, node: ir.Node, vetoes: Vetoes, of_rule: tuple[str, str]

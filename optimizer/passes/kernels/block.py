@@ -47,9 +47,10 @@ def blocks_of(graph: ir.Graph) -> list[Block]:
     """Every operator of the main graph in exactly one block; control flow is left out."""
     taken: set[ir.Node] = set()
     found: list[Block] = []
+    plain = [n for n in graph if not is_constant_node(n) and next(bodies(n), None) is None]
     for find in (_attention, _product, _alone):
-        for node in graph:
-            if node in taken or is_constant_node(node) or any(True for _ in bodies(node)):
+        for node in plain:
+            if node in taken:
                 continue
             block = find(node)
             if block is not None and not taken.intersection(block.nodes):

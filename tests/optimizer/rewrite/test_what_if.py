@@ -82,3 +82,9 @@ def test_no_pass_changes_the_graph_and_those_that_fire_first_are_foretold() -> N
     assert found[trace.rewrites[0].pass_id].matches >= 1
     for one in (p for p in found.values() if p.matches == p.declined == 0 and p.whole):
         assert all(r.depends_on for r in trace.rewrites if r.pass_id == one.pass_id), one
+
+
+def test_a_change_of_the_whole_model_fires_once() -> None:
+    text = TEXT.replace("17", "18")
+    (found,) = asked(text, "lower-opset")
+    assert (found.matches, found.whole) == (1, True)
