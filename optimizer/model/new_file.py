@@ -50,8 +50,8 @@ def replacement(path: Path) -> Generator[BinaryIO]:
         temporary.unlink(missing_ok=True)
 
 
-def check_room(folder: Path, needed_bytes: int) -> None:
-    """Make sure that so much can be written into a folder.
+def check_room(folder: Path, needed_bytes: int, what: str = "The model takes") -> None:
+    """Make sure that so much can be written into a folder; `what` begins the sentence if not.
 
     Raises:
         StudioError: it cannot.
@@ -61,7 +61,7 @@ def check_room(folder: Path, needed_bytes: int) -> None:
         free = disk.f_bavail * disk.f_frsize
         if needed_bytes > free:
             raise StudioError(
-                f"The model takes {bytes_text(needed_bytes)}, and {quoted(folder.absolute())} has "
+                f"{what} {bytes_text(needed_bytes)}, and {quoted(folder.absolute())} has "
                 f"{bytes_text(free)} left. Free some, or write elsewhere."
             )
 

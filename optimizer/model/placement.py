@@ -91,7 +91,7 @@ def place(
         placement = Placement(side=side, side_bytes=total)
     if placement.side:
         _check_side(path.parent / placement.side, path, tensors, source)
-    check_room(path.parent, _needed_bytes(placement, tensors))
+    check_room(path.parent, needed_bytes(placement, model))
     return placement
 
 
@@ -181,11 +181,11 @@ def _check_side(
         raise StudioError(f"Cannot write {quoted(side)}. Choose a folder you may write to.")
 
 
-def _needed_bytes(placement: Placement, tensors: list[ir.TensorProtocol]) -> int:
+def needed_bytes(placement: Placement, model: ir.Model) -> int:
     """Room on the disk; holes of the source's data files stay holes."""
     if not placement.side_bytes:
         return placement.inline_bytes
-    copied = [tensor for tensor in tensors if data_file(tensor) not in placement.references]
+    copied = [tensor for tensor in weights(model) if data_file(tensor) not in placement.references]
     files = {t.storage for t in copied if isinstance(t, StoredTensor)}
     holes = sum(f.size - f.allocated_bytes() for f in files if isinstance(f, FileStorage))
     return max(0, placement.side_bytes - holes) + placement.inline_bytes

@@ -82,6 +82,20 @@ def references(source: ir.Model) -> tuple[DataReference, ...]:
     return tuple(sorted(found, key=lambda one: one.location))
 
 
+def carried_bytes(source: ir.Model) -> int:
+    """Weights of this model that a trace of it carries.
+
+    Raises:
+        LimitError: they are too many.
+    """
+    referred = {one.location for one in references(source)}
+    return sum(
+        tensor.nbytes
+        for tensor in weights(source)
+        if not (isinstance(tensor, StoredTensor) and tensor.storage.location in referred)
+    )
+
+
 def open_trace(path: Path, *, data: Path | None = None, limits: Limits = Limits()) -> Cursor:
     """The trace in a file, standing at step 0.
 

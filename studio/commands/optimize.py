@@ -19,7 +19,8 @@ from optimizer.graph_cost import graph_cost
 from optimizer.imported.own_rules import own_rules_allowed
 from optimizer.model.graph import Model, count_nodes, walk_nodes
 from optimizer.model.loader import load_path
-from optimizer.model.placement import AUTO, Placement, place
+from optimizer.model.new_file import check_room
+from optimizer.model.placement import AUTO, Placement, needed_bytes, place
 from optimizer.model.writer import weight_bytes, write
 from optimizer.numbers import counted
 from optimizer.pipeline_file import write_pipeline
@@ -28,7 +29,7 @@ from optimizer.rewrite.driver import Stop, optimize
 from optimizer.rewrite.near_misses import NearMisses, near_misses
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import Trace
-from optimizer.rewrite.trace_file import references, save_trace
+from optimizer.rewrite.trace_file import carried_bytes, save_trace
 from optimizer.source import complete
 from optimizer.verify import LOSSY, ErrorBudget, Verification, budget_of, verify
 from optimizer.verify.memory import memory_problem
@@ -125,13 +126,18 @@ def _check_outputs(arguments: argparse.Namespace, model: Model, path: Path) -> N
     """Refuse what cannot be written before anything is, and before the work."""
     if not model.statuses.optimizable.ok:
         return  # which is said where it is optimized
-    place(model.ir, arguments.output, external=arguments.external, source=path)
-    if arguments.trace is not None:
-        if not arguments.trace.parent.is_dir():
-            raise StudioError(
-                f"Cannot write {quoted(arguments.trace)}. Choose a folder you may write to."
+    output, trace = arguments.output, arguments.trace
+    placement = place(model.ir, output, external=arguments.external, source=path)
+    if trace is not None:
+        if not trace.parent.is_dir():
+            raise StudioError(f"Cannot write {quoted(trace)}. Choose a folder you may write to.")
+        needed, what = carried_bytes(model.ir), "The trace takes"
+        if trace.parent.stat().st_dev == output.parent.stat().st_dev:
+            needed, what = (
+                needed + needed_bytes(placement, model.ir),
+                "The model and its trace take",
             )
-        references(model.ir)
+        check_room(trace.parent, needed, what)
 
 
 def _told(placement: Placement) -> dict[str, Any]:

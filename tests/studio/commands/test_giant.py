@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import onnx
 import onnxruntime
@@ -153,6 +155,41 @@ def test_data_that_is_not_there_is_one_sentence_and_nothing_is_written(
     assert main(["optimize", str(giant), "-o", str(out)]) == 2
     assert said in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_room_for_a_trace_is_looked_for_before_the_model_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def left(_folder: Path) -> SimpleNamespace:
+        return SimpleNamespace(f_bavail=80, f_frsize=MIB)
+
+    source = write_giant(tmp_path / "m.onnx", SMALL)
+    (away := tmp_path / "away").mkdir()
+    monkeypatch.setattr("optimizer.model.new_file.os.statvfs", left)
+    words = ["optimize", str(source), "-o", str(away / "out.onnx"), "--no-verify"]
+    assert main([*words, "--trace", str(away / "run.trace")]) == 2
+    said = capsys.readouterr().err
+    assert "The model and its trace take 104 MiB, and" in said
+    assert "has 80 MiB left. Free some, or write elsewhere." in said
+    assert not list(away.iterdir())
+    assert main(words) == 0
+
+
+def test_a_disk_that_fills_while_data_is_copied_leaves_what_was_there(
+    giant: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (away := tmp_path / "away").mkdir()
+    (away / "out.onnx").write_bytes(b"old")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8 * MIB, before[1]))
+    try:
+        ran = optimize(capsys, giant, away / "out.onnx", "--external", "copy", "--no-verify")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (ran.status, ran.said.count("\n")) == (2, 1)
+    assert "Cannot write" in ran.said
+    assert "Free some, or write elsewhere." in ran.said
+    assert {one.name: one.read_bytes() for one in away.iterdir()} == {"out.onnx": b"old"}
 
 
 def test_what_stays_where_it_is_is_in_the_report(
