@@ -1,6 +1,6 @@
 """What each optimizer leaves of a network, what that takes, and whether it still computes the same.
 
-    python -m benchmarks.optimizers [FOLDER...] --keep FOLDER [--repeat N] [--only NAME]*
+    python -m benchmarks.optimizers [FOLDER...] [--keep FOLDER] [--repeat N] [--only NAME]*
                                     [--again TOOL]* [--manifest FILE] [--write FILE]
 
 Without a folder the gallery is used. The preset `portable` stands beside what writes standard
@@ -45,6 +45,7 @@ from optimizer.verify import Feed, Verification, verify
 from profiling.workers import default_pool
 from studio import gallery
 
+_KEPT = Path(tempfile.gettempdir()) / "passlens-optimizers"
 Feeds = Mapping[str, tuple[Feed, ...]]
 """By the name of a model: inputs that it is known to run on."""
 
@@ -157,7 +158,7 @@ def _kept(file: Path, again: Sequence[str]) -> Row | None:
 def main() -> None:
     """Compare, keep, print and write."""
     made = parser(__doc__)
-    made.add_argument("--keep", type=Path, required=True, help="folder for what was found")
+    made.add_argument("--keep", type=Path, default=_KEPT, help="folder for what was found")
     made.add_argument("--repeat", type=int, default=3, help="runs of each tool, for its time")
     made.add_argument("--seconds", type=float, default=300.0, help="limit of a run")
     made.add_argument("--only", action="append", default=[], help="models with this in their name")

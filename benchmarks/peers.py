@@ -117,7 +117,8 @@ _KINDS: Mapping[str, str] = {
 
 def kind_of(name: str) -> str:
     """What `onnxruntime.transformers` is told that a network is, from its name."""
-    return next((kind for part, kind in _KINDS.items() if part in name.lower()), _BERT)
+    words = f"_{name.lower()}"
+    return next((kind for part, kind in _KINDS.items() if f"_{part}" in words), _BERT)
 
 
 def peer_python() -> str:

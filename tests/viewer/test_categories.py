@@ -172,15 +172,15 @@ def test_layouts_have_a_legend_with_counts_tags_on_wires_and_words_in_the_card(
 def test_element_types_come_with_the_graph_and_are_marked_where_they_change(
     opened: Opened,
 ) -> None:
-    page = opened("fixture=tour-default&step=0", reduced=True)
+    page = opened("fixture=tour-portable&step=0", reduced=True)
     page.keyboard.press("y")
     expect(page.get_by_role("group", name="Element type")).to_contain_text("float32")
-    source: list[dict[str, Any]] = fixture("tour-default")[0]["nodes"]
+    source: list[dict[str, Any]] = fixture("tour-portable")[0]["nodes"]
     types = Counter(node["out"][0][2] or "not known" for node in source if node["out"])
     assert {name: counts(page, name)[0] for name in types} == {
         name: str(count) for name, count in types.items()
     }
-    page.evaluate(SESSION, "tour-default")
+    page.evaluate(SESSION, "tour-portable")
     casts = {
         node["id"]: f"{node['in'][0][2]} → {node['out'][0][2]}"
         for node in source

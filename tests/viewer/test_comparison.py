@@ -66,9 +66,9 @@ COMPARE = """async ([graphName, first, second]) => {
         ("cnn8", "cnn8-plain"),
         ("cnn8-plain", "cnn8"),
         ("cnn8", "cnn8"),
-        ("tour-default", "tour-runtime"),
-        pytest.param("tour-runtime", "tour-default", marks=pytest.mark.slow),
-        ("tour-default", "tour-generated"),
+        ("tour-portable", "tour-cpu"),
+        pytest.param("tour-cpu", "tour-portable", marks=pytest.mark.slow),
+        ("tour-portable", "tour-generated"),
     ],
 )
 def test_each_pane_shows_what_its_pipeline_makes_alone(

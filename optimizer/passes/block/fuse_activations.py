@@ -168,12 +168,18 @@ def _clip_bounds(clip: ir.Node, context: Context) -> list[float] | str:
 
 def _unfusable(linear: ir.Node, activation: ir.Node) -> Declined | None:
     """Why ONNX Runtime's fused operator cannot take the place of these two; None when it can."""
-    if linear.outputs[0].dtype != ir.DataType.FLOAT:
+    if _type_of(linear) != ir.DataType.FLOAT:
         return Declined(f"Fused{linear.op_type} computes in float32 only", (linear,))
     if any(producer_of(value, "DequantizeLinear") for value in linear.inputs[:2]):
         reason = f"{linear.op_type} is quantized: ONNX Runtime computes it in integers as it stands"
         return Declined(reason, (linear,))
     return shared(linear.outputs[0], activation)
+
+
+def _type_of(linear: ir.Node) -> ir.DataType | None:
+    """The type of the result; the weight's, where the input's is not known."""
+    weight, made = linear.inputs[1], linear.outputs[0].dtype
+    return made if made is not None or weight is None else weight.dtype
 
 
 def _fused(linear: ir.Node, activation: ir.Node, parameters: Mapping[str, object]) -> Outcome:

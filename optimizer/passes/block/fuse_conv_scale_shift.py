@@ -46,7 +46,7 @@ class FuseConvScaleShift(Pass):
 
     id = "fuse-conv-scale-shift"
     exactness = "reassociates"
-    order = 71
+    order = 86
 
     @rule("Mul", "Div", "Add", "Sub", name="ConvScaleShift")
     def after(self, node: ir.Node, context: Context) -> Outcome:

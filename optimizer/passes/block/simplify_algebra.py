@@ -45,7 +45,8 @@ class SimplifyAlgebra(Pass):
     After:
         x → Relu → Softmax
     When it is safe:
-        The constant does not broadcast x to another shape. Never x * 0, x - x or x / x, which are
+        The constant is one number, or as large as x and the same number everywhere; it does not
+        broadcast x to another shape. Never x * 0, x - x or x / x, which are
         not constants where x is infinite, NaN or 0.
     Numerics:
         Bit-identical. x + 0 in floating point is left to `eliminate-add-zero`, because -0 + 0 is
@@ -146,7 +147,8 @@ class EliminateAddZero(Pass):
     After:
         x → Relu
     When it is safe:
-        The constant does not broadcast x to another shape.
+        The constant is one number, or as large as x and the same number everywhere; it does not
+        broadcast x to another shape.
     Numerics:
         Equal numbers; where x is -0 the sum was +0 and becomes -0. No comparison sees that, but
         1/x does.
@@ -181,9 +183,24 @@ def neutral_operand(node: ir.Node, context: Context) -> Neutral | None:
     else:
         return None
     element = context.scalar(constant)
+    if element is None and context.same_shape(kept, constant):
+        element = _repeated(constant, NEUTRAL[node.op_type], context)
     if element is None or element != NEUTRAL[node.op_type] or kept.dtype is None:
         return None
     return Neutral(kept, constant, element)
+
+
+def _repeated(constant: ir.Value, wanted: int, context: Context) -> float | int | bool | None:
+    """The one number that all elements of a constant are, if that is the wanted one.
+
+    Of an operand as large as the other one alone: a scale or a bias that is broadcast is a part of
+    blocks that other passes recognize.
+    """
+    data = context.array(constant)
+    if data is None or not data.size or data.flat[0] != wanted or (data != wanted).any():
+        return None
+    mixed = data.dtype.kind == "f" and wanted == 0 and np.signbit(data).any()
+    return None if mixed else data.flat[0].item()
 
 
 def adds_positive_zero(node: ir.Node, found: Neutral) -> bool:

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from benchmarks.latency_table import LATENCY, Latency, report
+from tests.studio.races import race, timing
+
+
+def latency(**shares: float) -> Latency:
+    found = race([timing("source"), *(timing(name, share) for name, share in shares.items())])
+    same = {"source": ("onnxslim",), **{name: () for name in shares}}
+    return Latency("net", "m" * 8, found, same, ("onnxsim: exit 1: it crashed",))
+
+
+def test_a_form_has_the_time_of_the_graph_that_it_is_the_same_as() -> None:
+    one = latency(portable=0.8, cpu=0.7)
+    assert one.raced_as("onnxslim") == "source"
+    assert one.raced_as("onnxsim") is None
+    assert one.best(["source", "onnxslim"]) is not None
+
+
+def test_each_preset_is_held_to_the_best_and_what_fails_is_named() -> None:
+    one = latency(portable=0.8, cpu=0.7, onnxscript=0.5)
+    text = "\n".join(report([one]))
+    against = one.against_best("cpu")
+    assert against is not None
+    assert against[0] == "onnxscript"
+    assert abs(1 / against[1].speedup - 0.7 / 0.5) < 0.05
+    assert "at most 1.02 promised: not met" in text
+    assert "of onnxscript" in text
+    assert "- net: onnxsim: exit 1: it crashed" in text
+
+
+def test_a_race_is_read_as_it_was_kept() -> None:
+    one = latency(portable=0.9)
+    assert LATENCY.loads(LATENCY.dumps(one)) == one
