@@ -80,7 +80,9 @@ def _windowed(scores: Term) -> Term:
     """Scores with a mask for each window of a picture: the batch is apart for as long."""
     apart = Value("apart", sample=(5,), weight=(-1, 2, 3, 5, 6))
     joined = Value("joined", sample=(4,), weight=(-1, 3, 5, 6))
-    added = node("Reshape", scores, apart, name="apart") + Value("windows", (), (1, 2, 1, 5, 6))
+    added = node("Reshape", scores, apart, name="apart") + Value(
+        "windows", (), (1, 2, 1, 5, 6), (0.5, -2.0)
+    )
     return either(node("Reshape", added, joined, name="joined"), scores)
 
 
