@@ -34,7 +34,7 @@ from optimizer.verify.comparison import RTOL
 
 PASSES = ("raise-opset-for-attention", "recognize-attention", "recognize-rotary-embedding")
 RULES = ("Attention", "HeadsInside", "RepeatedHeads", "EarlierKeys", "RotaryEmbedding")
-SECONDS = 2.0
+SECONDS = 1.0
 _ON_THE_WAY = frozenset({"Cast", "Dropout", "Identity", "IsNaN", "Reshape", "Where"})
 """What may stand between a Softmax and the product with the values."""
 

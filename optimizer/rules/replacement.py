@@ -130,8 +130,9 @@ class Replacement:
         order: all nodes that the graph has afterwards, as they stand then; without it new nodes
             stand right before the root.
         accept: asked once all is in place; what it raises takes everything back.
-        inferred: which new nodes do the work of which old ones, where a foreign tool changed many
-            places at once; without it all new ones do the work of all matched ones.
+        inferred: which new nodes do the work of which old ones, where a foreign tool, or a new
+            operator set, changed many places at once; without it all new ones do the work of all
+            matched ones.
     """
 
     matched: Sequence[ir.Node]

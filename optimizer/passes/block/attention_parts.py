@@ -12,6 +12,7 @@ import onnx_ir as ir
 from optimizer.dimension import Dimension
 from optimizer.passes.block.conditions import of_float_type, plain
 from optimizer.patterns import Condition, Found, Number, Pattern, Term, Value, either, node
+from optimizer.patterns.found import spoken
 from optimizer.rules import Context, NewInitializer, NewNode, Operand, producer_of, transposition
 
 MOST_MASKS = 3
@@ -60,7 +61,7 @@ def _scaled(term: Term, name: str) -> Term:
 def _masked(scores: Term) -> Term:
     """Scores with up to `MOST_MASKS` masks: added, or numbers put in their place."""
     for number in range(MOST_MASKS):
-        mask = Value(f"mask {number}", (), (2, 1, 5, 6))
+        mask = Value(f"mask {number}", (), (2, 1, 5, 6), (0.5, -2.0))
         shown, hidden = (
             Value(f"{kind} {number}", (), (2, 1, 5, 6), weight)
             for kind, weight in (("shown", (True, False, True)), ("hidden", (False, True, False)))
@@ -79,7 +80,9 @@ def _windowed(scores: Term) -> Term:
     """Scores with a mask for each window of a picture: the batch is apart for as long."""
     apart = Value("apart", sample=(5,), weight=(-1, 2, 3, 5, 6))
     joined = Value("joined", sample=(4,), weight=(-1, 3, 5, 6))
-    added = node("Reshape", scores, apart, name="apart") + Value("windows", (), (1, 2, 1, 5, 6))
+    added = node("Reshape", scores, apart, name="apart") + Value(
+        "windows", (), (1, 2, 1, 5, 6), (0.5, -2.0)
+    )
     return either(node("Reshape", added, joined, name="joined"), scores)
 
 
@@ -129,6 +132,31 @@ def _hidden(found: Found, context: Context) -> str | None:
     numbers = [number for name, number in found.numbers.items() if name.startswith("low ")]
     wrong = [number for number in numbers if not number <= _HIDES]
     return f"one is {wrong[0]:.4g}" if wrong else None
+
+
+def _zero(found: Found, context: Context) -> str | None:
+    number = found.numbers.get("instead", 0.0)
+    return None if number == 0 else f"it is {number:.4g}"
+
+
+def _chosen(found: Found, context: Context) -> str | None:
+    """Beside a guard against NaN, −∞ must stay what it is, and the smallest number must not."""
+    if "instead" not in found.numbers:
+        return None
+    for name, mask in found.values.items():
+        known = context.array(mask)
+        if not name.startswith(("mask ", "windows")) or known is not None:
+            continue
+        if _choice(mask, context) is None:
+            return f"it is {spoken(mask)}"
+    return None
+
+
+def _choice(mask: ir.Value, context: Context) -> list[float] | None:
+    """The two numbers that a mask is a choice of."""
+    maker = producer_of(mask, "Where")
+    numbers = [context.scalar(each) for each in maker.inputs[1:]] if maker else [None]
+    return None if None in numbers else [float(each) for each in numbers if each is not None]
 
 
 def _masks(found: Found) -> Iterable[ir.Value]:
@@ -183,15 +211,20 @@ SOFTMAX = node(
     where=(Condition("Softmax runs over the last axis", _over_last_axis),),
     core=True,
 )
+GUARDED = node("Where", node("IsNaN", SOFTMAX), Number(None, name="instead", sample=0), SOFTMAX)
+"""PyTorch's own function gives 0 where every key is masked."""
+
 ATTENTION = Pattern(
     "Attention",
-    node("MatMul", SOFTMAX, VALUE),
+    node("MatMul", either(SOFTMAX, GUARDED), VALUE),
     (
         of_float_type(ir.DataType.FLOAT),
         Condition("Queries, keys and values have four axes", _four_axes),
         Condition("Queries, keys and values have the same batch and heads", _same_heads),
         Condition("The scale is a positive number", _positive),
         Condition(f"Numbers put in the place of scores are at most {_HIDES:g}", _hidden),
+        Condition("The guard against NaN gives 0", _zero),
+        Condition("Beside a guard against NaN, a mask is a choice of two numbers", _chosen),
         Condition("There is a mask for each window", _window_fits),
         Condition("Masks have 1 or the number of batches and heads", _mask_fits),
     ),
@@ -275,8 +308,7 @@ def _summand(
     """One mask as it is added, and the value that has its shape."""
     mask = found.values.get(f"mask {index}")
     if mask is not None:
-        array = context.array(mask)
-        if array is not None and array.size and array.min() >= LOWEST:
+        if not _is_cut(mask, found, context):
             return mask, mask
         made.append(NewNode("Max", [mask, _number(LOWEST, "lowest")]))
         return made[-1].output(), mask
@@ -284,13 +316,22 @@ def _summand(
     if low is None:
         return None
     shown, hidden = found.values.get(f"shown {index}"), found.values.get(f"hidden {index}")
-    number = _number(max(min(low, HIDDEN), LOWEST), "hidden")
+    never = "instead" in found.numbers and low == -math.inf
+    number = _number(low if never else max(min(low, HIDDEN), LOWEST), "hidden")
     if shown is not None:
         made.append(NewNode("Where", [shown, _number(0, "shown"), number]))
         return made[-1].output(), shown
     assert hidden is not None
     made.append(NewNode("Where", [hidden, number, _number(0, "shown")]))
     return made[-1].output(), hidden
+
+
+def _is_cut(mask: ir.Value, found: Found, context: Context) -> bool:
+    """Whether a mask may hold numbers that the operator takes for no key at all."""
+    array = context.array(mask)
+    numbers = _choice(mask, context) if array is None else [float(array.min(initial=0))]
+    lowest = min(numbers) if numbers else -math.inf
+    return lowest < LOWEST and not ("instead" in found.numbers and lowest == -math.inf)
 
 
 def _windows(
@@ -303,7 +344,7 @@ def _windows(
     windows, batch = _dims(mask, context)[1], _dims(query, context)[0]
     assert isinstance(windows, int)
     array = context.array(mask)
-    if array is not None and array.min() >= LOWEST:
+    if array is not None and not _is_cut(mask, found, context):
         one: Operand = NewInitializer.of(array[0], "windows")
     else:
         made.append(NewNode("Max", [mask, _number(LOWEST, "lowest")]))

@@ -18,10 +18,12 @@ from optimizer.registry import Pass, register, rule
 from optimizer.rules import (
     Context,
     Declined,
+    Inference,
     NewInitializer,
     NewNode,
     Operand,
     Outcome,
+    Place,
     Replacement,
 )
 
@@ -75,14 +77,23 @@ class RaiseOpsetForAttention(Pass):
             return written
         moved = f"and all operators of the model have a form there that means the same as in {now}."
         reason = f"Opset {OPSET} has Attention, {moved}"
-        values: dict[ir.Value, Operand] = {old.outputs[0]: new.output() for old, new in written}
-        for old, new in written:
-            values |= {value: new.output(index) for index, value in enumerate(old.outputs)}
         replaced = dict(written)
-        order = [replaced.get(each, each) for each in graph] if written else ()
-        matched = [*replaced, node]
-        nodes = [*replaced.values()]
-        return Replacement(matched, values, reason, nodes, opsets={"": OPSET}, order=order)
+        values: dict[ir.Value, Operand] = {
+            value: new.output(index)
+            for old, new in written
+            for index, value in enumerate(old.outputs)
+        }
+        if not written:
+            return Replacement([node], values, reason, opsets={"": OPSET})
+        return Replacement(
+            [*replaced, node],
+            values,
+            reason,
+            [*replaced.values()],
+            opsets={"": OPSET},
+            order=[replaced.get(each, each) for each in graph],
+            inferred=Inference(tuple(Place((old,), (new,)) for old, new in written), 1.0),
+        )
 
 
 def _written(graph: ir.Graph, context: Context) -> list[tuple[ir.Node, NewNode]] | Declined:

@@ -48,7 +48,8 @@ class RecognizeAttention(Pass):
         between.
     Numerics:
         The same mathematics; the runtime's kernel rounds differently. Where every key is masked
-        with −∞, the parts give NaN and the operator the mean. Not in the preset `generated`, whose
+        with −∞, the parts give NaN and the operator the mean; where 0 takes the place of NaN, as
+        PyTorch writes it, ONNX Runtime's operator gives 0 too. Not in the preset `generated`, whose
         kernels compute attention by heads.
     Source:
         Vaswani et al. 2017, eq. 1; ONNX operator specification, Attention.

@@ -86,8 +86,8 @@ class UnwrapMatMul(Pass):
 
     @rule("Reshape", name="MergedBatch", reach=_MOST_NODES)
     def batched(self, node: ir.Node, context: Context) -> Outcome:
-        """A Reshape that takes the one leading axis of a product apart."""
-        product = producer_of(node.inputs[0], "MatMul")
+        """A Reshape that takes the one leading axis of a product, or of its operand, apart."""
+        product = producer_of(node.inputs[0], "MatMul", "Transpose")
         whole = context.symbolic.shape(node.outputs[0])
         flat = context.symbolic.shape(node.inputs[0])
         if product is None or whole is None or flat is None or len(flat) != 3:

@@ -1,0 +1,89 @@
+"""Attention recognized: rows without keys, windows of several pictures, and back into its parts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from optimizer.pipeline import Pipeline
+from optimizer.rewrite.driver import optimize
+from tests.optimizer.graphs import opened, parsed, proto_of
+from tests.optimizer.passes import golden
+from tests.optimizer.running import Feeds, run
+
+LOWEST = float(np.finfo(np.float32).min)
+CASES = {case.path.stem: case.before for case in golden.cases() if "attention" in case.pass_id}
+WINDOWS = "recognizes-a-mask-for-each-window"
+GUARD = "recognizes-a-guard-against-rows-without-keys"
+PUT = "recognizes-scores-that-are-put-out-and-a-mask"
+HEADS = "recognizes-heads-with-a-mask-of-keys"
+CACHE = "recognizes-repeated-heads-and-earlier-keys"
+
+
+def random(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
+
+
+def three(*shape: int) -> dict[str, np.ndarray]:
+    return {name: random(*shape, seed=seed) for seed, name in enumerate(("q", "k", "v"))}
+
+
+def compared(text: str, feeds: Feeds, pipeline: Pipeline) -> list[str]:
+    """Run a model and what becomes of it; the operators that are left."""
+    model = opened(text)
+    optimize(model, pipeline)
+    expected, found = run(parsed(text), feeds), run(proto_of(model.ir), feeds)
+    for before, after in zip(expected, found, strict=True):
+        np.testing.assert_allclose(after, before, rtol=1e-4, atol=1e-5)
+    return [node.op_type for node in model.ir.graph]
+
+
+def recognized(case: str, feeds: Feeds) -> None:
+    left = compared(CASES[case], feeds, Pipeline.of("none", enable=["recognize-attention"]))
+    assert "Attention" in left
+    assert "Softmax" not in left
+
+
+def test_a_row_without_keys_is_0_where_0_takes_the_place_of_nan() -> None:
+    seen = np.ones((2, 1, 3, 3), np.bool_)
+    seen[:, :, 1] = False
+    recognized(GUARD, three(2, 2, 3, 4) | {"seen": seen})
+
+
+def test_a_row_whose_scores_are_all_put_out_by_the_smallest_number_is_the_mean() -> None:
+    seen = np.tril(np.ones((1, 1, 3, 3), np.bool_))
+    pad = np.zeros((2, 1, 1, 3), np.float32)
+    pad[1, ..., :2] = LOWEST  # the first two words are padding: the first row has no key
+    recognized(PUT, three(2, 2, 3, 4) | {"seen": seen, "pad": pad})
+
+
+@pytest.mark.parametrize("pictures", [1, 3])
+def test_windows_have_their_masks_whatever_the_number_of_pictures(pictures: int) -> None:
+    text = CASES[WINDOWS].replace("float[4,", f"float[{2 * pictures},")
+    left = compared(
+        text,
+        three(2 * pictures, 2, 3, 4),
+        Pipeline.of("none", enable=["recognize-attention"]),
+    )
+    assert "Attention" in left
+
+
+@pytest.mark.parametrize("length", [1, 5])
+def test_a_mask_of_keys_is_spread_over_rows_of_any_number(length: int) -> None:
+    flat = {name: random(2, length, 8, seed=seed) for seed, name in enumerate(("q", "k", "v"))}
+    recognized(HEADS, flat | {"mask": random(2, 1, 1, length)})
+
+
+@pytest.mark.parametrize("case", [HEADS, CACHE])
+def test_what_was_recognized_can_be_written_as_its_parts_again(case: str) -> None:
+    feeds: dict[str, np.ndarray] = {}
+    if case == HEADS:
+        feeds = {name: random(2, 5, 8, seed=seed) for seed, name in enumerate(("q", "k", "v"))}
+        feeds["mask"] = random(2, 1, 1, 5)
+    else:
+        feeds = {"q": random(2, 4, 3, 3), "k": random(2, 2, 3, 3), "v": random(2, 2, 3, 3, seed=1)}
+        feeds |= {"pk": random(2, 2, 4, 3, seed=2), "pv": random(2, 2, 4, 3, seed=3)}
+    both = Pipeline.of("none", enable=["recognize-attention", "inline-function-bodies"])
+    left = compared(CASES[case], feeds, both)
+    assert "Attention" not in left
+    assert "MatMul" in left
