@@ -1,4 +1,4 @@
-"""The table of other optimizers in both orders: what is kept is read again, marks say what it is."""
+"""The table of other optimizers in both orders: what is kept is read again, what marks say."""
 
 from __future__ import annotations
 
