@@ -171,7 +171,8 @@ def measure(source: Path, kept: Kept, *, seconds: float, until: float) -> Iterat
 
 def report(rows: Sequence[Kept]) -> Iterator[str]:
     """The table, what breaks, and what it comes to."""
-    names = [one.removeprefix("optimize-by-").removeprefix("simplify-by-") for one in IMPORTED]
+    names = [one.replace("rewrite", "rules").replace("-by-", ", ") for one in IMPORTED]
+    names = [one.removeprefix("optimize, ") for one in names]
     yield "Nodes left: before the preset / after it. The note behind says what is special: `!` a"
     yield "step was taken back, `–` nothing done, `≠` outputs differ, `?` not compared, `t` time."
     yield ""
@@ -189,16 +190,26 @@ def report(rows: Sequence[Kept]) -> Iterator[str]:
     yield ""
     yield from _totals(rows)
     yield ""
-    yield "## What breaks, and at what\n"
+    yield "## What breaks, and at what"
+    yield ""
     yield "| pass | order | model | in the words of the trace |"
     yield "|---|---|---|---|"
+    for (pass_id, name, told), orders in _broken(rows).items():
+        yield f"| {pass_id} | {' and '.join(orders)} | {name} | {told.replace('|', '/')} |"
+
+
+def _broken(rows: Sequence[Kept]) -> dict[tuple[str, str, str], list[str]]:
+    """The orders in which a pass says something of a model; what no run opens is said once."""
+    found: dict[tuple[str, str, str], list[str]] = {}
     for row in rows:
+        preset = row.cell("default", "preset")
+        unopened = preset.failure if preset is not None else ""
         for key, cell in row.cells.items():
             pass_id, order = key.split("/")
-            for told in dict.fromkeys([*cell.failed, cell.failure]):
-                if not told:
-                    continue
-                yield f"| {pass_id} | {order} | {row.name} | {told.replace('|', '/')} |"
+            if not unopened or key == "default/preset":
+                for told in dict.fromkeys(filter(None, [*cell.failed, cell.failure])):
+                    found.setdefault((pass_id, row.name, told), []).append(order)
+    return found
 
 
 def _short(cell: Cell | None) -> str:

@@ -104,6 +104,7 @@ class _ByMatch:
                 yield from self._near(found.near_misses)
                 return
             write(asked.model, asked.source)
+        yield Change(WHOLE, Declined(f"It still finds something after {MAX_SEARCHES} searches"))
 
     # ---- the worker's part
 

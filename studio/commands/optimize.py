@@ -7,6 +7,7 @@ import resource
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ import onnx_ir as ir
 from optimizer.collection import collection_paused
 from optimizer.errors import StudioError, plain, quoted
 from optimizer.graph_cost import graph_cost
-from optimizer.imported.own_rules import own_rules_allowed
+from optimizer.imported.own_rules import named_in, own_rules_allowed
 from optimizer.model.graph import Model, count_nodes, walk_nodes
 from optimizer.model.loader import load_path
 from optimizer.model.new_file import check_room
@@ -93,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     shape_seconds = time.process_time() - began
     before = _figures(model)
     stop = Stop(limit=arguments.limit)
-    with own_rules_allowed():
+    with own_rules_allowed() if named_in(arguments.option) else nullcontext():
         trace = optimize(model, pipeline, stop=stop, isolate=default_pool())
     peak_rss_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     after = _figures(model)

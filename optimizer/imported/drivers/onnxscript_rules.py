@@ -18,7 +18,7 @@ import onnx
 import onnx_ir as ir
 
 from optimizer.errors import quoted
-from optimizer.imported.drivers.onnxscript_guards import detached, guarded, recorded
+from optimizer.imported.drivers.onnxscript_guards import SHARED_BY, detached, guarded, recorded
 from optimizer.imported.drivers.onnxscript_replacement import Offer, Scope, Unfit, fitting
 from optimizer.imported.drivers.onnxscript_sets import NamedRule, Phase, phases_of
 from optimizer.imported.matches import (
@@ -87,6 +87,7 @@ class _Search:
     generation: dict[ir.Node, int] = field(default_factory=dict[ir.Node, int])
     strange: dict[ir.Node, Ban] = field(default_factory=dict[ir.Node, Ban])
     names: set[str] = field(default_factory=set[str])
+    numbers: Counter[str] = field(default_factory=Counter[str])
     defaults: dict[ir.Value, ir.TensorProtocol] = field(
         default_factory=dict[ir.Value, ir.TensorProtocol]
     )
@@ -255,7 +256,8 @@ class _Search:
     def _woken(self, offer: Offer, read: Sequence[ir.Value], reach: int) -> Iterator[ir.Node]:
         """New nodes; who reads what changed, as far as a pattern reaches; readers beside it."""
         yield from offer.nodes
-        changed, seen = [*offer.values.values(), *read], set[ir.Node]()
+        few = (v for v in read if v.const_value is None or len(v.uses()) <= SHARED_BY)
+        changed, seen = [*offer.values.values(), *few], set[ir.Node]()
         for value in read:
             if (maker := value.producer()) is not None:
                 yield maker
@@ -300,10 +302,10 @@ class _Search:
         )
 
     def _fresh(self, hint: str) -> str:
-        name, number = hint, 1
+        name = hint
         while name in self.names:
-            number += 1
-            name = f"{hint}_{number}"
+            self.numbers[hint] += 1
+            name = f"{hint}_{self.numbers[hint]}"
         self.names.add(name)
         return name
 

@@ -11,6 +11,8 @@ import onnx
 import pytest
 
 from optimizer.passes.imported.rewrite_by_onnxscript import RewriteByOnnxscript
+from optimizer.pipeline import Pipeline
+from optimizer.pipeline_file import write_pipeline
 from optimizer.rewrite.graph_state import GraphState
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import open_trace, save_trace
@@ -129,7 +131,7 @@ def test_a_file_of_rules_is_not_run_for_a_visitor(tmp_path: Path) -> None:
     written = f"open({str(tmp_path / 'ran')!r}, 'w').close()"
     done = Done(tmp_path, CHAIN, written, allowed=False)
     assert done.result == done.source
-    assert done.reasons[0].startswith("Rules of a file or module are run by the command line only:")
+    assert done.reasons[0].startswith("Rules of a file or module are run only where a command")
     assert not (tmp_path / "ran").exists()
 
 
@@ -159,3 +161,17 @@ def test_the_rules_on_the_page_do_what_it_says(
     report = json.loads(capsys.readouterr().out)
     assert report["passes"]["rewrite-by-onnxscript"]["rewrites"] == 1
     assert report["after"]["operators"] == {"Sigmoid": 1, "Mul": 1}
+
+
+def test_a_pipeline_that_somebody_shared_does_not_run_the_rules_it_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "rules.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w').close()")
+    onnx.save(parsed(HEAD.format(17) + CHAIN), tmp_path / "m.onnx")
+    chosen = RewriteByOnnxscript((str(tmp_path / "rules.py"),))
+    write_pipeline(Pipeline((chosen,)), tmp_path / "p.json")
+    words = ["optimize", f"{tmp_path}/m.onnx", "-o", f"{tmp_path}/out.onnx"]
+    assert main([*words, "--pipeline", f"{tmp_path}/p.json", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["near_misses"]
+    assert told[0]["reason"].startswith("Rules of a file or module are run only where a command")
+    assert not (tmp_path / "ran").exists()
