@@ -112,7 +112,7 @@ DROPPED = (
     ),
     Dropped(
         "merge-clips", "Both bounds of the first Clip are clipped to those of the second",
-        f"{_X} <float zero = {{0.0}}, float six = {{6.0}}, float two = {{2.0}}, float nine = {{9.0}}>",
+        f"{_X} <float zero = {{0}}, float six = {{6}}, float two = {{2}}, float nine = {{9}}>",
         "a = Clip(x, zero, six) y = Clip(a, two, nine)", "y = Clip(x, two, nine)",
     ),
     Dropped(

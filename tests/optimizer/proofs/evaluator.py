@@ -107,6 +107,9 @@ def _results(
         return _branch(node, inputs, scope)
     if any(one.type == onnx.AttributeProto.GRAPH for one in node.attribute):
         raise Unsupported(f"{node.op_type}, which has a body")
+    if node.op_type == "CastLike" and isinstance(inputs[0], np.ndarray):
+        like = lifted(_there(inputs[1]), scope.theory)
+        return [inputs[0].astype(helper.tensor_dtype_to_np_dtype(like.kind))]
     known = [one for one in inputs if isinstance(one, np.ndarray)]
     if len(known) == sum(one is not None for one in inputs):
         return computed(node, [*map(_known, inputs)], scope.opsets)
@@ -122,9 +125,9 @@ def _understood(
     node: onnx.NodeProto, inputs: Sequence[Tensor | None], scope: Scope
 ) -> Sequence[Tensor] | None:
     """An operator that moves, computes element by element, is linear, or is defined by others."""
-    if node.op_type == "Concat" or node.op_type in MOVING:
-        if (found := _moved(node, inputs, scope)) is not None:
-            return found
+    moves = node.op_type == "Concat" or node.op_type in MOVING
+    if moves and (found := _moved(node, inputs, scope)) is not None:
+        return found
     if node.op_type == "Dropout":
         return _kept(node, inputs)
     found = _elementwise(node, inputs, scope)
@@ -132,12 +135,23 @@ def _understood(
         return [found]
     operands = [None if one is None else lifted(one, scope.theory) for one in inputs]
     first = operands[0]
-    if scope.theory.name != "reals" or first is None or not is_float(first.kind):
-        return None
+    if first is None or scope.theory.name != "reals" or not is_float(first.kind):
+        return _by_element(node, first, scope)
     terms = linear.terms_of(node, [None if one is None else one.terms for one in operands], scope)
     if terms is not None:
         return [Symbolic(terms, first.kind)]
-    return _by_definition(node, operands, scope)
+    return _by_definition(node, operands, scope) or _by_element(node, first, scope)
+
+
+def _by_element(
+    node: onnx.NodeProto, operand: Symbolic | None, scope: Scope
+) -> Sequence[Tensor] | None:
+    """Some function of each element."""
+    if operand is None or len(node.input) != 1 or node.op_type not in UNARY:
+        return None
+    sort = scope.theory.sort(operand.kind)
+    function = z3.Function(f"{UNKNOWN}{_title(node)}", sort, sort)
+    return [_mapped(function, [operand], operand.kind)]
 
 
 def _moved(
@@ -203,9 +217,6 @@ def _elementwise(
         return _mapped(operation, operands, TensorProto.BOOL if compares else kind)
     if op == "Mean" and len(operands) == 1:
         return operands[0]
-    if op in UNARY and len(operands) == 1:
-        sort = scope.theory.sort(kind)
-        return _mapped(z3.Function(f"{UNKNOWN}{_title(node)}", sort, sort), operands, kind)
     return None
 
 
@@ -341,7 +352,8 @@ def _branch(
     """The branch that a known condition takes, or both, chosen between."""
     condition = _there(inputs[0])
     bodies = {one.name: one.g for one in node.attribute}
-    found = [graph_outputs(bodies[name], scope.below(scope.values)) for name in ("then_branch", "else_branch")]  # fmt: skip
+    branches = (bodies["then_branch"], bodies["else_branch"])
+    found = [graph_outputs(body, scope.below(scope.values)) for body in branches]
     if isinstance(condition, np.ndarray):
         return found[0] if bool(condition.ravel()[0]) else found[1]
     pairs = [[lifted(one, scope.theory) for one in pair] for pair in zip(*found, strict=True)]

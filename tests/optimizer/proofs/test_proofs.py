@@ -88,7 +88,7 @@ def test_the_formula_of_slices_is_what_the_code_computes() -> None:
 def test_the_page_tells_of_every_pass_of_the_presets_and_of_every_condition() -> None:
     text = page.PAGE.read_text()
     for declared in passes():
-        if declared.presets:
+        if declared.presets and declared.family in page.PROVED:
             assert f"[{declared.id}]" in text, "python -m tests.optimizer.proofs.page"
     assert all(one.condition in text for one in DROPPED)
 

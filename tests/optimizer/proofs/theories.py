@@ -1,8 +1,8 @@
 """What elements of tensors are to Z3, and what operators make of them, in two theories.
 
 *Bits*: floats are those of IEEE 754, rounded to nearest even, all NaN one value; integers are
-two's complement words; equal means the same bits. *Reals*: floats are real numbers and transcendental
-functions any functions at all, but for what `Reals` says of them; integers are as before.
+two's complement words; equal means the same bits. *Reals*: floats are real numbers and
+transcendental functions any functions at all, but for what `Reals` says of them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
 from tests.optimizer.proofs.smt import Term, Unsupported, z3
 
@@ -203,8 +203,11 @@ def _zero(like: Term) -> Term:
 
 
 def _propagating(a: Term, b: Term, loses: Operation) -> Term:
-    """Max or Min: a NaN on either side wins; of two equal zeros the first."""
-    return z3.If(z3.fpIsNaN(a), a, z3.If(z3.Or(z3.fpIsNaN(b), loses(a, b)), b, a))
+    """Max or Min: a NaN on either side wins; of zeros with two signs, nobody says which."""
+    either = z3.Function("of two zeros the first", a.sort(), a.sort(), z3.BoolSort())
+    zeros = z3.And(z3.fpIsZero(a), z3.fpIsZero(b), z3.Not(a == b))
+    second = z3.Or(z3.fpIsNaN(b), loses(a, b), z3.And(zeros, either(a, b)))
+    return z3.If(z3.fpIsNaN(a), a, z3.If(second, b, a))
 
 
 class Reals:
