@@ -15,9 +15,10 @@ from optimizer.pipeline import Pipeline
 from optimizer.rewrite.driver import optimize
 from tests.optimizer.graphs import opened, proto_of
 from tests.optimizer.passes.golden import Case
-from tests.optimizer.proofs.evaluator import UNKNOWN, Symbolic, Tensor, lifted, outputs_of, unknown
+from tests.optimizer.proofs.evaluator import UNKNOWN, outputs_of
 from tests.optimizer.proofs.polynomials import coefficients, same_fraction
 from tests.optimizer.proofs.smt import Term, Unsupported, z3
+from tests.optimizer.proofs.tensors import Symbolic, Tensor, lifted, unknown
 from tests.optimizer.proofs.theories import Bits, Reals, Theory, is_float
 from tests.optimizer.running import OTHER_SIZE, SIZES
 

@@ -10,8 +10,9 @@ import onnx.parser
 import pytest
 from onnx import helper
 
-from tests.optimizer.proofs.evaluator import Symbolic, lifted, outputs_of
+from tests.optimizer.proofs.evaluator import outputs_of
 from tests.optimizer.proofs.smt import Term, z3
+from tests.optimizer.proofs.tensors import Symbolic, lifted
 from tests.optimizer.proofs.theories import Bits
 from tests.optimizer.running import run
 
