@@ -78,15 +78,17 @@ def _special(
 def _clipped(
     inputs: Sequence[Tensor | None], attributes: Mapping[str, Any], theory: Theory
 ) -> Symbolic:
-    """The larger of x and the lower bound, then the smaller of that and the upper one."""
+    """A number beyond a bound is that bound; one that equals it, zeros included, stays."""
     result = lifted(present(inputs[0]), theory)
-    for place, name, op in ((1, "min", "Max"), (2, "max", "Min")):
+    for place, name, op in ((1, "min", "Less"), (2, "max", "Greater")):
         bound = inputs[place] if len(inputs) > place else None
         if name in attributes:
             bound = np.array(attributes[name], np.float32)
-        step = _operation(op, result.kind, theory)
-        if bound is not None and step is not None:
-            result = mapped(step, [result, lifted(bound, theory)], result.kind)
+        beyond = _operation(op, result.kind, theory)
+        if bound is not None and beyond is not None:
+            limit = lifted(bound, theory)
+            outside = mapped(beyond, [result, limit], TensorProto.BOOL)
+            result = mapped(z3.If, [outside, limit, result], result.kind)
     return result
 
 

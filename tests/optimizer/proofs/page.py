@@ -45,8 +45,8 @@ floats are rounded, overflow or vanish on the way, tests with numbers are what t
 
 Where elements move to is asked of ONNX Runtime, with the numbers of their places as elements. What
 is arithmetic is held to ONNX Runtime on special numbers, to the bit, but for two things: which of
-+0 and -0 Max and Min take is left open, and the runtime's Where makes +0 of -0. Among reals, an
-operator that ONNX defines by others is its definition. Any other is *some* function of all it
++0 and -0 Max and Min take is left open (Clip leaves a zero as it is), and the runtime's Where makes
++0 of -0. Among reals, an operator that ONNX defines by others is its definition. Any other is *some* function of all it
 reads, the same one wherever operator and attributes are the same: what is proved of it holds
 whatever it computes.
 """

@@ -22,7 +22,7 @@ from tests.optimizer.proofs.tensors import Symbolic, Tensor, lifted, unknown
 from tests.optimizer.proofs.theories import Bits, Reals, Theory, is_float
 from tests.optimizer.running import OTHER_SIZE, SIZES
 
-EFFORT = 10_000_000
+EFFORT = 40_000_000
 """Z3's own measure of work, the same on every machine, after which nothing is known."""
 PATIENCE_MS = 120_000
 """For the searches that do not count their work."""
