@@ -46,9 +46,9 @@ floats are rounded, overflow or vanish on the way, tests with numbers are what t
 Where elements move to is asked of ONNX Runtime, with the numbers of their places as elements. What
 is arithmetic is held to ONNX Runtime on special numbers, to the bit, but for two things: which of
 +0 and -0 Max and Min take is left open (Clip leaves a zero as it is), and the runtime's Where makes
-+0 of -0. Among reals, an operator that ONNX defines by others is its definition. Any other is *some* function of all it
-reads, the same one wherever operator and attributes are the same: what is proved of it holds
-whatever it computes.
++0 of -0. Among reals, an operator that ONNX defines by others is its definition. Any other is
+*some* function of all it reads, the same one wherever operator and attributes are the same: what is
+proved of it holds whatever it computes.
 """
 
 
@@ -100,6 +100,11 @@ def page(found: Mapping[tuple[str, str], Proof]) -> str:
         *_open(found),
     ]
     return "\n".join(lines) + "\n"
+
+
+def without_examples(text: str) -> list[str]:
+    """Lines of the page, less the inputs by which Z3 refutes: it finds others another time."""
+    return [line.rsplit("|", 2)[0] if "⇒" in line else line for line in text.splitlines()]
 
 
 def _table(found: Mapping[tuple[str, str], Proof]) -> Iterator[str]:

@@ -95,4 +95,5 @@ def test_the_page_tells_of_every_pass_of_the_presets_and_of_every_condition() ->
 
 @pytest.mark.slow
 def test_the_page_says_what_z3_says() -> None:
-    assert page.PAGE.read_text() == page.page(page.proofs())
+    found = page.page(page.proofs())
+    assert page.without_examples(page.PAGE.read_text()) == page.without_examples(found)
