@@ -1,4 +1,4 @@
-# make run | test | check | slow | coverage | docs | bench
+# make run | test | check | slow | coverage | fuzz | docs | bench
 #
 # Each target sets up what it needs by itself: a virtual environment in .venv, for the checks
 # TypeScript and Biome, and for the tests a Chromium, axe-core and a PostgreSQL. Nothing but
@@ -6,7 +6,7 @@
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: run test check slow coverage docs bench setup browser postgresql lint types viewer
+.PHONY: run test check slow coverage fuzz docs bench setup browser postgresql lint types viewer
 
 # From 1.29 on, ONNX Runtime reports usage to its maker.
 export ORT_DISABLE_TELEMETRY := 1
@@ -15,6 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= python3
 MODEL ?= resnet50
+NETWORKS ?= 200
 BIN := .venv/bin
 # Bytecode is made of what is imported, when it is: of all that is installed it is a long wait.
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
@@ -69,6 +70,11 @@ coverage: browser postgresql
 	@echo "coverage: which lines all tests of make test run; counting takes a third more of what is Python"
 	@CHROMIUM="$$(sh .ci/chromium)" $(COUNTING) -m pytest $(PARALLEL) -m "not slow and not alone"
 	@$(BIN)/python .ci/coverage.py $(COVERAGE)
+
+fuzz: $(TESTING)
+	@echo "fuzz: NNSmith's random networks through every preset, in an environment of its own (1 GB); wrong ones stay in .fuzz"
+	@sh .ci/beside fuzz
+	@.venv-fuzz/bin/python -m benchmarks.fuzz --count $(NETWORKS)
 
 docs: $(LIBRARY)
 	@echo "docs: writing the pages that are generated from the code"

@@ -10,41 +10,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import helper
 
 from optimizer.operators.catalogue import CATALOGUE, UNARY
 from tests.optimizer.proofs import linear
+from tests.optimizer.proofs.definitions import definition
+from tests.optimizer.proofs.elementwise import elementwise
 from tests.optimizer.proofs.movement import MOVING, computed, constant_of, places
 from tests.optimizer.proofs.smt import Term, Unsupported, z3
-from tests.optimizer.proofs.theories import LOGIC, Theory, integer_operations, is_float
+from tests.optimizer.proofs.tensors import (
+    Symbolic,
+    Tensor,
+    attributes_of,
+    lifted,
+    limited,
+    mapped,
+    present,
+)
+from tests.optimizer.proofs.theories import Theory, is_float
 
-LARGEST = 600
-"""Elements of a tensor; larger ones take Z3 too long."""
 FEW = 40
 UNKNOWN = "some "
 """How functions are called of which nothing is known."""
-_FOLDED = {"Sum": "Add", "Max": "Max", "Min": "Min"}
-"""Operators of any number of operands, and what they do with two."""
-
-
-@dataclass(frozen=True, slots=True)
-class Symbolic:
-    """A tensor of terms.
-
-    Attributes:
-        terms: object array.
-        kind: ONNX element type.
-    """
-
-    terms: np.ndarray
-    kind: int
-
-
-Tensor: TypeAlias = "np.ndarray | Symbolic"
 
 
 @dataclass(slots=True)
@@ -84,7 +74,7 @@ def graph_outputs(graph: onnx.GraphProto, scope: Scope) -> list[Tensor]:
         scope.values.setdefault(tensor.name, constant_of(tensor))
     for node in graph.node:
         evaluate(node, scope)
-    return [_there(scope.at(value.name)) for value in graph.output]
+    return [present(scope.at(value.name)) for value in graph.output]
 
 
 def evaluate(node: onnx.NodeProto, scope: Scope) -> None:
@@ -98,8 +88,8 @@ def evaluate(node: onnx.NodeProto, scope: Scope) -> None:
 def _results(
     node: onnx.NodeProto, inputs: Sequence[Tensor | None], scope: Scope
 ) -> Sequence[Tensor]:
-    operator = CATALOGUE.get((node.domain, node.op_type))
-    if operator is not None and operator.random and node.op_type != "Dropout":
+    known_as = CATALOGUE.get((node.domain, node.op_type))
+    if known_as is not None and known_as.random and node.op_type != "Dropout":
         raise Unsupported(f"{node.op_type}, which is random")
     if (node.domain, node.op_type) in scope.functions:
         return _called(node, scope.functions[node.domain, node.op_type], inputs, scope)
@@ -107,6 +97,9 @@ def _results(
         return _branch(node, inputs, scope)
     if any(one.type == onnx.AttributeProto.GRAPH for one in node.attribute):
         raise Unsupported(f"{node.op_type}, which has a body")
+    if node.op_type == "CastLike" and isinstance(inputs[0], np.ndarray):
+        like = lifted(present(inputs[1]), scope.theory)
+        return [inputs[0].astype(helper.tensor_dtype_to_np_dtype(like.kind))]
     known = [one for one in inputs if isinstance(one, np.ndarray)]
     if len(known) == sum(one is not None for one in inputs):
         return computed(node, [*map(_known, inputs)], scope.opsets)
@@ -122,41 +115,52 @@ def _understood(
     node: onnx.NodeProto, inputs: Sequence[Tensor | None], scope: Scope
 ) -> Sequence[Tensor] | None:
     """An operator that moves, computes element by element, is linear, or is defined by others."""
-    if node.op_type == "Concat" or node.op_type in MOVING:
-        if (found := _moved(node, inputs, scope)) is not None:
-            return found
+    moves = node.op_type == "Concat" or node.op_type in MOVING
+    if moves and (found := _moved(node, inputs, scope)) is not None:
+        return found
     if node.op_type == "Dropout":
         return _kept(node, inputs)
-    found = _elementwise(node, inputs, scope)
+    found = elementwise(node, inputs, scope.theory)
     if found is not None:
         return [found]
     operands = [None if one is None else lifted(one, scope.theory) for one in inputs]
     first = operands[0]
-    if scope.theory.name != "reals" or first is None or not is_float(first.kind):
-        return None
+    if first is None or scope.theory.name != "reals" or not is_float(first.kind):
+        return _by_element(node, first, scope)
     terms = linear.terms_of(node, [None if one is None else one.terms for one in operands], scope)
     if terms is not None:
         return [Symbolic(terms, first.kind)]
-    return _by_definition(node, operands, scope)
+    return _by_definition(node, operands, scope) or _by_element(node, first, scope)
+
+
+def _by_element(
+    node: onnx.NodeProto, operand: Symbolic | None, scope: Scope
+) -> Sequence[Tensor] | None:
+    """Some function of each element."""
+    if operand is None or len(node.input) != 1 or node.op_type not in UNARY:
+        return None
+    sort = scope.theory.sort(operand.kind)
+    function = z3.Function(f"{UNKNOWN}{_title(node)}", sort, sort)
+    return [mapped(function, [operand], operand.kind)]
 
 
 def _moved(
     node: onnx.NodeProto, inputs: Sequence[Tensor | None], scope: Scope
 ) -> Sequence[Tensor] | None:
     moved = range(len(inputs)) if node.op_type == "Concat" else MOVING[node.op_type]
-    if node.op_type == "Resize" and _attributes(node).get("mode", b"nearest") != b"nearest":
+    if node.op_type == "Resize" and attributes_of(node).get("mode", b"nearest") != b"nearest":
         return None
     others = [one for place, one in enumerate(inputs) if place not in moved and one is not None]
     if not all(isinstance(one, np.ndarray) for one in others):
         return None
-    data = [lifted(_there(inputs[place]), scope.theory) for place in moved]
+    data = [lifted(present(inputs[place]), scope.theory) for place in moved]
     filling = _filling(node, inputs, data[0], scope)
     flat = np.concatenate([*(one.terms.ravel() for one in data), [filling]])
     shapes: list[tuple[int, ...] | None] = [None] * len(inputs)
     for place, one in zip(moved, data, strict=True):
         shapes[place] = one.terms.shape
     found = places(node, shapes, [*map(_known, inputs)], scope.opsets)
-    return [Symbolic(_limited(flat[at]), data[0].kind) for at in found]
+    return [Symbolic(limited(flat[at]), data[0].kind) for at in found]
 
 
 def _kept(node: onnx.NodeProto, inputs: Sequence[Tensor | None]) -> Sequence[Tensor]:
@@ -165,7 +169,7 @@ def _kept(node: onnx.NodeProto, inputs: Sequence[Tensor | None]) -> Sequence[Ten
     trains = len(inputs) > 2 and inputs[2] is not None
     if len(node.output) > 1 or (trains and not (isinstance(ratio, np.ndarray) and ratio == 0)):
         raise Unsupported("Dropout in training, or its mask")
-    return [_there(inputs[0])]
+    return [present(inputs[0])]
 
 
 def _filling(
@@ -176,132 +180,18 @@ def _filling(
         return None
     if len(inputs) > 2 and inputs[2] is not None:
         return lifted(inputs[2], scope.theory).terms.ravel()[0]
-    number = np.array(_attributes(node).get("value", 0.0))
+    number = np.array(attributes_of(node).get("value", 0.0))
     kind = helper.tensor_dtype_to_np_dtype(data.kind)
-    return scope.theory.constant(number.astype(kind)[()], data.kind)
-
-
-def _elementwise(
-    node: onnx.NodeProto, inputs: Sequence[Tensor | None], scope: Scope
-) -> Symbolic | None:
-    """One term for each element, of one element of each operand."""
-    operands = [lifted(one, scope.theory) for one in inputs if one is not None]
-    kinds = [one.kind for one in operands]
-    made = _special(node, inputs, operands, scope)
-    if made is not None:
-        return made
-    op, kind = node.op_type, kinds[0]
-    if op in _FOLDED:
-        step = _operation(_FOLDED[op], kind, scope.theory)
-        result = operands[0]
-        for other in operands[1:] if step is not None else ():
-            result = _mapped(step, [result, other], kind)
-        return result if step is not None else None
-    operation = _operation(op, kind, scope.theory)
-    if operation is not None:
-        compares = op in ("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "IsNaN")
-        return _mapped(operation, operands, TensorProto.BOOL if compares else kind)
-    if op == "Mean" and len(operands) == 1:
-        return operands[0]
-    if op in UNARY and len(operands) == 1:
-        sort = scope.theory.sort(kind)
-        return _mapped(z3.Function(f"{UNKNOWN}{_title(node)}", sort, sort), operands, kind)
-    return None
-
-
-def _special(
-    node: onnx.NodeProto,
-    inputs: Sequence[Tensor | None],
-    operands: Sequence[Symbolic],
-    scope: Scope,
-) -> Symbolic | None:
-    """Operators whose types differ, or that take numbers from attributes."""
-    theory, op, attributes = scope.theory, node.op_type, _attributes(node)
-    if op == "Where":
-        return _mapped(z3.If, operands, operands[1].kind)
-    if op in ("Cast", "CastLike"):
-        to = attributes["to"] if op == "Cast" else operands[1].kind
-        kind = operands[0].kind
-        return _mapped(lambda term: theory.cast(term, kind, to), operands[:1], to)
-    if op == "Clip":
-        return _clipped(inputs, attributes, scope)
-    if op == "Pow" and isinstance(inputs[1], np.ndarray) and inputs[1].size == 1:
-        return _power(operands[0], inputs[1], scope)
-    return None
-
-
-def _clipped(
-    inputs: Sequence[Tensor | None], attributes: Mapping[str, Any], scope: Scope
-) -> Symbolic:
-    """The larger of x and the lower bound, then the smaller of that and the upper one."""
-    result = lifted(_there(inputs[0]), scope.theory)
-    for place, name, op in ((1, "min", "Max"), (2, "max", "Min")):
-        bound = inputs[place] if len(inputs) > place else None
-        if name in attributes:
-            bound = np.float32(attributes[name]).reshape(())
-        step = _operation(op, result.kind, scope.theory)
-        if bound is not None and step is not None:
-            result = _mapped(step, [result, lifted(bound, scope.theory)], result.kind)
-    return result
-
-
-def _power(base: Symbolic, exponent: np.ndarray, scope: Scope) -> Symbolic | None:
-    multiply = _operation("Mul", base.kind, scope.theory)
-    number = float(exponent.ravel()[0])
-    if number == 1 and exponent.ndim == 0:
-        return base
-    if scope.theory.name != "reals" or multiply is None:
-        return None
-    if number in (2, 3):
-        square = _mapped(multiply, [base, base], base.kind)
-        return square if number == 2 else _mapped(multiply, [square, base], base.kind)
-    if number == 0.5:
-        root = z3.Function("Sqrt", z3.RealSort(), z3.RealSort())
-        return _mapped(root, [base], base.kind)
-    return None
-
-
-def _operation(op: str, kind: int, theory: Theory) -> Any:
-    if kind == TensorProto.BOOL:
-        return LOGIC.get(op) if op != "Equal" else (lambda a, b: a == b)
-    if is_float(kind):
-        return theory.floats.get(op)
-    return integer_operations(kind).get(op) if op != "Equal" else (lambda a, b: a == b)
-
-
-def _mapped(operation: Any, operands: Sequence[Symbolic], kind: int) -> Symbolic:
-    arrays = np.broadcast_arrays(*(one.terms for one in operands))
-    terms = np.empty(arrays[0].shape, object)
-    _limited(terms)
-    for place in np.ndindex(terms.shape):
-        terms[place] = operation(*(array[place] for array in arrays))
-    return Symbolic(terms, kind)
+    return scope.theory.constant(number.astype(kind), data.kind)
 
 
 def _by_definition(
     node: onnx.NodeProto, inputs: Sequence[Symbolic | None], scope: Scope
 ) -> Sequence[Tensor] | None:
     """What ONNX's own function body says."""
-    schema = onnx.defs.get_schema(node.op_type, scope.opsets.get("", 1), "")
-    if not schema.has_function and not schema.has_context_dependent_function:
-        return None
-    body = onnx.FunctionProto()
-    if schema.has_function:
-        body.CopyFrom(schema.function_body)  # pyright: ignore[reportArgumentType] - typed as a string of it in places
-    else:
-        types = [_type_of(one) for one in inputs]
-        version = max(schema.context_dependent_function_opset_versions)
-        text = schema.get_context_dependent_function_with_opset_version(
-            version, node.SerializeToString(), types
-        )
-        body.ParseFromString(text)
-    return _called(node, body, inputs, scope)
-
-
-def _type_of(tensor: Symbolic | None) -> bytes:
-    if tensor is None:
-        return onnx.TypeProto().SerializeToString()
-    return helper.make_tensor_type_proto(tensor.kind, tensor.terms.shape).SerializeToString()
+    shaped = [None if one is None else (one.kind, one.terms.shape) for one in inputs]
+    body = definition(node, shaped, scope.opsets.get("", 1))
+    return None if body is None else _called(node, body, inputs, scope)
 
 
 def _called(
@@ -318,7 +208,7 @@ def _called(
     passed = {one.name: one for one in (*function.attribute_proto, *node.attribute)}
     for one in function.node:
         evaluate(_with_attributes(one, passed), inner)
-    return [_there(inner.at(name)) for name in function.output[: len(node.output)]]
+    return [present(inner.at(name)) for name in function.output[: len(node.output)]]
 
 
 def _with_attributes(
@@ -339,15 +229,16 @@ def _branch(
     node: onnx.NodeProto, inputs: Sequence[Tensor | None], scope: Scope
 ) -> Sequence[Tensor]:
     """The branch that a known condition takes, or both, chosen between."""
-    condition = _there(inputs[0])
+    condition = present(inputs[0])
     bodies = {one.name: one.g for one in node.attribute}
-    found = [graph_outputs(bodies[name], scope.below(scope.values)) for name in ("then_branch", "else_branch")]  # fmt: skip
+    branches = (bodies["then_branch"], bodies["else_branch"])
+    found = [graph_outputs(body, scope.below(scope.values)) for body in branches]
     if isinstance(condition, np.ndarray):
         return found[0] if bool(condition.ravel()[0]) else found[1]
     pairs = [[lifted(one, scope.theory) for one in pair] for pair in zip(*found, strict=True)]
     if any(a.terms.shape != b.terms.shape for a, b in pairs):
         raise Unsupported("If, whose branches have different shapes")
-    return [_mapped(z3.If, [condition, a, b], a.kind) for a, b in pairs]
+    return [mapped(z3.If, [condition, a, b], a.kind) for a, b in pairs]
 
 
 def _any_function(
@@ -362,7 +253,7 @@ def _any_function(
     results: list[Tensor] = []
     for number, array in enumerate(shaped):
         kind = helper.np_dtype_to_tensor_dtype(array.dtype)
-        terms = _limited(np.empty(array.shape, object))
+        terms = limited(np.empty(array.shape, object))
         title = f"{UNKNOWN}{_title(node)} of {shapes}, output {number} at "
         if len(arguments) > FEW:  # a function of so many is slow: the same terms, the same unknown
             title += f"{hash(tuple(term.get_id() for term in arguments))} "
@@ -375,32 +266,6 @@ def _any_function(
     return results
 
 
-def lifted(tensor: Tensor, theory: Theory) -> Symbolic:
-    """A tensor as terms."""
-    if isinstance(tensor, Symbolic):
-        return tensor
-    kind = helper.np_dtype_to_tensor_dtype(tensor.dtype)
-    terms = _limited(np.empty(tensor.shape, object))
-    for place in np.ndindex(tensor.shape):
-        terms[place] = theory.constant(tensor[place], kind)
-    return Symbolic(terms, kind)
-
-
-def unknown(name: str, kind: int, shape: Sequence[int], theory: Theory) -> Symbolic:
-    """A tensor of which nothing is known."""
-    terms = _limited(np.empty(tuple(shape), object))
-    sort = theory.sort(kind)
-    for place in np.ndindex(terms.shape):
-        terms[place] = z3.Const(f"{name}{list(place)}" if place else name, sort)
-    return Symbolic(terms, kind)
-
-
-def _limited(terms: np.ndarray) -> np.ndarray:
-    if terms.size > LARGEST:
-        raise Unsupported(f"a tensor of more than {LARGEST} elements")
-    return terms
-
-
 def _title(node: onnx.NodeProto) -> str:
     """Operator and attributes, defaults included."""
     attributes = {one.name: helper.get_attribute_value(one) for one in node.attribute}
@@ -411,18 +276,8 @@ def _title(node: onnx.NodeProto) -> str:
     return f"{node.domain}{node.op_type}{sorted(attributes.items()) or ''}"
 
 
-def _attributes(node: onnx.NodeProto) -> dict[str, Any]:
-    return {one.name: helper.get_attribute_value(one) for one in node.attribute}
-
-
 def _known(tensor: Tensor | None) -> np.ndarray | None:
     return tensor if isinstance(tensor, np.ndarray) else None
-
-
-def _there(tensor: Tensor | None) -> Tensor:
-    if tensor is None:
-        raise Unsupported("a value that is left out")
-    return tensor
 
 
 def _stand_in(tensor: Tensor | None) -> np.ndarray | None:

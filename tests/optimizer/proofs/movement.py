@@ -11,14 +11,12 @@ from onnx import TensorProto, helper, numpy_helper
 from tests.optimizer.proofs.smt import Unsupported
 from tests.optimizer.running import run
 
-MOVING: Mapping[str, tuple[int, ...]] = {
-    name: (0,)
-    for name in (
-        "Compress", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements",
-        "GatherND", "Identity", "Pad", "Reshape", "Resize", "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile",
-        "Transpose", "Unsqueeze",
-    )
-}  # fmt: skip
+_FIRST_INPUT_MOVES = (
+    "Compress", "DepthToSpace", "Expand", "Flatten", "Gather", "GatherElements", "GatherND",
+    "Identity", "Pad", "Reshape", "Resize", "Slice", "SpaceToDepth", "Split", "Squeeze", "Tile",
+    "Transpose", "Unsqueeze",
+)  # fmt: skip
+MOVING: Mapping[str, tuple[int, ...]] = {name: (0,) for name in _FIRST_INPUT_MOVES}
 """Operators whose results are elements of the inputs at these places, chosen by the others."""
 NOWHERE = -1
 """The place of what is in no input."""
@@ -35,10 +33,8 @@ def computed(
     alone = onnx.NodeProto()
     alone.CopyFrom(node)
     named = {n: a for n, a in zip(node.input, inputs, strict=True) if n and a is not None}
-    values = [
-        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
-        for name, array in named.items()
-    ]  # fmt: skip
+    kinds = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in named.items()}
+    values = [helper.make_tensor_value_info(n, kinds[n], a.shape) for n, a in named.items()]
     outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
     graph = helper.make_graph([alone], "alone", values, outputs)
     imports = [helper.make_opsetid(domain, version) for domain, version in opsets.items()]

@@ -80,8 +80,6 @@ class Claim:
             solver.add(c + count >= 0, ends >= 0)
             whole = twice(inner, Bounds(c + count, ends), size, _smaller, _larger)
         one = taken(merged(inner, outer, _smaller), size, _smaller, _larger)
-        if self.inner_step != 1:
-            one = Bounds(one.start, one.stop)
         within = (whole.start + moved < whole.stop, one.start + moved < one.stop)
         apart = z3.And(within[0], whole.start != one.start)
         solver.add(z3.Or(within[0] != within[1], apart))
@@ -103,7 +101,10 @@ def _stepped(inner: Bounds, outer: Bounds, size: Term, step: int) -> Bounds:
 
 
 CLAIMS = (
-    Claim("`merge-slices`: a Slice of a Slice takes what one from start₁ + start₂ to before min(end₁, start₁ + end₂) takes, with the outer step, for an axis of any size"),
+    Claim(
+        "`merge-slices`: a Slice of a Slice takes what one from start₁ + start₂ to before"
+        " min(end₁, start₁ + end₂) takes, with the outer step, of an axis of any size"
+    ),
     Claim("The same where the first Slice has step 2", holds=False, inner_step=2),
     Claim("The same where the second one counts from the end", holds=False, from_front=False),
-)  # fmt: skip
+)

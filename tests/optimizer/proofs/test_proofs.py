@@ -88,11 +88,12 @@ def test_the_formula_of_slices_is_what_the_code_computes() -> None:
 def test_the_page_tells_of_every_pass_of_the_presets_and_of_every_condition() -> None:
     text = page.PAGE.read_text()
     for declared in passes():
-        if declared.presets:
+        if declared.presets and declared.family in page.PROVED:
             assert f"[{declared.id}]" in text, "python -m tests.optimizer.proofs.page"
     assert all(one.condition in text for one in DROPPED)
 
 
 @pytest.mark.slow
 def test_the_page_says_what_z3_says() -> None:
-    assert page.PAGE.read_text() == page.page(page.proofs())
+    found = page.page(page.proofs())
+    assert page.without_examples(page.PAGE.read_text()) == page.without_examples(found)

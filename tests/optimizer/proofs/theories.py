@@ -1,34 +1,40 @@
 """What elements of tensors are to Z3, and what operators make of them, in two theories.
 
 *Bits*: floats are those of IEEE 754, rounded to nearest even, all NaN one value; integers are
-two's complement words; equal means the same bits. *Reals*: floats are real numbers and transcendental
-functions any functions at all, but for what `Reals` says of them; integers are as before.
+two's complement words; equal means the same bits. *Reals*: floats are real numbers and
+transcendental functions any functions at all, but for what `Reals` says of them.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from typing import Protocol
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
 from tests.optimizer.proofs.smt import Term, Unsupported, z3
 
-_SIGNIFICANDS = {
+_SIGNIFICANDS: Mapping[int, tuple[int, int]] = {
     TensorProto.FLOAT16: (5, 11),
     TensorProto.BFLOAT16: (8, 8),
     TensorProto.FLOAT: (8, 24),
     TensorProto.DOUBLE: (11, 53),
 }
 """Bits of the exponent, and of the significand with the one that is not stored."""
-_SIGNED = {TensorProto.INT8: 8, TensorProto.INT16: 16, TensorProto.INT32: 32, TensorProto.INT64: 64}
-_UNSIGNED = {
+_SIGNED: Mapping[int, int] = {
+    TensorProto.INT8: 8,
+    TensorProto.INT16: 16,
+    TensorProto.INT32: 32,
+    TensorProto.INT64: 64,
+}
+_UNSIGNED: Mapping[int, int] = {
     TensorProto.UINT8: 8, TensorProto.UINT16: 16, TensorProto.UINT32: 32, TensorProto.UINT64: 64,
 }  # fmt: skip
-FLOATS = frozenset(_SIGNIFICANDS)
 
 Operation = Callable[..., Term]
 
@@ -51,7 +57,7 @@ class Theory(Protocol):
         """The sort of an element type."""
         ...
 
-    def constant(self, number: np.generic, kind: int) -> Term:
+    def constant(self, number: np.generic | np.ndarray, kind: int) -> Term:
         """An element that is known."""
         ...
 
@@ -62,7 +68,7 @@ class Theory(Protocol):
 
 def is_float(kind: int) -> bool:
     """Whether elements are floats."""
-    return kind in FLOATS
+    return kind in _SIGNIFICANDS
 
 
 def integer_sort(kind: int) -> Term:
@@ -79,7 +85,7 @@ def integer_sort(kind: int) -> Term:
     return z3.BitVecSort(width)
 
 
-def integer_constant(number: np.generic, kind: int) -> Term:
+def integer_constant(number: np.generic | np.ndarray, kind: int) -> Term:
     """A known word or truth value."""
     if kind == TensorProto.BOOL:
         return z3.BoolVal(bool(number))
@@ -105,36 +111,61 @@ def integer_cast(term: Term, kind: int, to: int) -> Term:
 def integer_operations(kind: int) -> Mapping[str, Operation]:
     """Arithmetic of words, as C has it."""
     signed = kind in _SIGNED
-    less = (lambda a, b: a < b) if signed else z3.ULT
-    at_most = (lambda a, b: a <= b) if signed else z3.ULE
-    zero = None if kind == TensorProto.BOOL else integer_constant(np.int64(0), kind)
-    return {
-        "Add": lambda a, b: a + b,
-        "Sub": lambda a, b: a - b,
-        "Mul": lambda a, b: a * b,
-        "Div": (lambda a, b: a / b) if signed else z3.UDiv,
-        "Neg": lambda a: -a,
-        "Abs": (lambda a: z3.If(a < 0, -a, a)) if signed else (lambda a: a),
-        "Relu": (lambda a: z3.If(a < 0, zero, a)) if signed else (lambda a: a),
+    less: Operation = operator.lt if signed else z3.ULT
+    at_most: Operation = operator.le if signed else z3.ULE
+    found: dict[str, Operation] = {
+        **_ARITHMETIC,
+        "Div": operator.truediv if signed else z3.UDiv,
         "Less": less,
         "LessOrEqual": at_most,
-        "Greater": lambda a, b: less(b, a),
-        "GreaterOrEqual": lambda a, b: at_most(b, a),
-        "Max": lambda a, b: z3.If(less(a, b), b, a),
-        "Min": lambda a, b: z3.If(less(b, a), b, a),
-        "BitwiseNot": lambda a: ~a,
-        "BitwiseAnd": lambda a, b: a & b,
-        "BitwiseOr": lambda a, b: a | b,
-        "BitwiseXor": lambda a, b: a ^ b,
+        "Greater": _swapped(less),
+        "GreaterOrEqual": _swapped(at_most),
+        "Max": _chosen(less),
+        "Min": _chosen(_swapped(less)),
+        "BitwiseNot": operator.invert,
+        "BitwiseAnd": operator.and_,
+        "BitwiseOr": operator.or_,
+        "BitwiseXor": operator.xor,
     }
+    return {**found, **_CLAMPED} if signed else {**found, "Abs": _itself, "Relu": _itself}
 
 
-LOGIC: Mapping[str, Operation] = {
-    "And": lambda a, b: z3.And(a, b),
-    "Or": lambda a, b: z3.Or(a, b),
-    "Xor": lambda a, b: z3.Xor(a, b),
-    "Not": lambda a: z3.Not(a),
+def _itself(a: Term) -> Term:
+    return a
+
+
+def _magnitude(a: Term) -> Term:
+    return z3.If(a < 0, -a, a)
+
+
+def _positive_part(a: Term) -> Term:
+    return z3.If(a < 0, a - a, a)
+
+
+def _swapped(operation: Operation) -> Operation:
+    def swapped(a: Term, b: Term) -> Term:
+        return operation(b, a)
+
+    return swapped
+
+
+def _chosen(loses: Operation) -> Operation:
+    """Of two the first, unless it loses."""
+
+    def chosen(a: Term, b: Term) -> Term:
+        return z3.If(loses(a, b), b, a)
+
+    return chosen
+
+
+_ARITHMETIC: Mapping[str, Operation] = {
+    "Add": operator.add,
+    "Sub": operator.sub,
+    "Mul": operator.mul,
+    "Neg": operator.neg,
 }
+_CLAMPED: Mapping[str, Operation] = {"Abs": _magnitude, "Relu": _positive_part}
+LOGIC: Mapping[str, Operation] = {"And": z3.And, "Or": z3.Or, "Xor": z3.Xor, "Not": z3.Not}
 
 
 class Bits:
@@ -146,34 +177,37 @@ class Bits:
     def __init__(self) -> None:
         self.facts: list[Term] = []
         self.kept: list[list[Term]] = []
-        to_nearest = self.rounding
+
+        def rounded(operation: Operation) -> Operation:
+            return partial(operation, self.rounding)
+
         self.floats: Mapping[str, Operation] = {
-            "Add": lambda a, b: z3.fpAdd(to_nearest, a, b),
-            "Sub": lambda a, b: z3.fpSub(to_nearest, a, b),
-            "Mul": lambda a, b: z3.fpMul(to_nearest, a, b),
-            "Div": lambda a, b: z3.fpDiv(to_nearest, a, b),
+            "Add": rounded(z3.fpAdd),
+            "Sub": rounded(z3.fpSub),
+            "Mul": rounded(z3.fpMul),
+            "Div": rounded(z3.fpDiv),
             "Neg": z3.fpNeg,
             "Abs": z3.fpAbs,
-            "Sqrt": lambda a: z3.fpSqrt(to_nearest, a),
-            "Floor": lambda a: z3.fpRoundToIntegral(z3.RTN(), a),
-            "Ceil": lambda a: z3.fpRoundToIntegral(z3.RTP(), a),
-            "Round": lambda a: z3.fpRoundToIntegral(to_nearest, a),
-            "Relu": lambda a: z3.If(z3.fpLT(a, _zero(a)), _zero(a), a),
+            "Sqrt": rounded(z3.fpSqrt),
+            "Floor": partial(z3.fpRoundToIntegral, z3.RTN()),
+            "Ceil": partial(z3.fpRoundToIntegral, z3.RTP()),
+            "Round": rounded(z3.fpRoundToIntegral),
+            "Relu": _positive_float,
             "Less": z3.fpLT,
             "LessOrEqual": z3.fpLEQ,
             "Greater": z3.fpGT,
             "GreaterOrEqual": z3.fpGEQ,
             "Equal": z3.fpEQ,
             "IsNaN": z3.fpIsNaN,
-            "Max": lambda a, b: _propagating(a, b, z3.fpLT),
-            "Min": lambda a, b: _propagating(a, b, z3.fpGT),
+            "Max": _propagating(z3.fpLT),
+            "Min": _propagating(z3.fpGT),
         }
 
     def sort(self, kind: int) -> Term:
         """The sort of an element type."""
         return z3.FPSort(*_SIGNIFICANDS[kind]) if is_float(kind) else integer_sort(kind)
 
-    def constant(self, number: np.generic, kind: int) -> Term:
+    def constant(self, number: np.generic | np.ndarray, kind: int) -> Term:
         """A number by its bits."""
         if not is_float(kind):
             return integer_constant(number, kind)
@@ -198,13 +232,22 @@ class Bits:
         return convert(z3.RTZ(), term, integer_sort(to))
 
 
-def _zero(like: Term) -> Term:
-    return z3.fpPlusZero(like.sort())
+def _positive_float(a: Term) -> Term:
+    """Neither -0 nor NaN is less than 0."""
+    zero = z3.fpPlusZero(a.sort())
+    return z3.If(z3.fpLT(a, zero), zero, a)
 
 
-def _propagating(a: Term, b: Term, loses: Operation) -> Term:
-    """Max or Min: a NaN on either side wins; of two equal zeros the first."""
-    return z3.If(z3.fpIsNaN(a), a, z3.If(z3.Or(z3.fpIsNaN(b), loses(a, b)), b, a))
+def _propagating(loses: Operation) -> Operation:
+    """Max or Min: a NaN on either side wins; of zeros with two signs, nobody says which."""
+
+    def chosen(a: Term, b: Term) -> Term:
+        either = z3.Function("of two zeros the first", a.sort(), a.sort(), z3.BoolSort())
+        zeros = z3.And(z3.fpIsZero(a), z3.fpIsZero(b), z3.Not(a == b))
+        second = z3.Or(z3.fpIsNaN(b), loses(a, b), z3.And(zeros, either(a, b)))
+        return z3.If(z3.fpIsNaN(a), a, z3.If(second, b, a))
+
+    return chosen
 
 
 class Reals:
@@ -218,30 +261,26 @@ class Reals:
         self.roots: dict[int, int] = {}
         """Radicands, by the identity of the root's term."""
         self.floats: Mapping[str, Operation] = {
-            "Add": lambda a, b: a + b,
-            "Sub": lambda a, b: a - b,
-            "Mul": lambda a, b: a * b,
+            **_ARITHMETIC,
+            **_CLAMPED,
             "Div": self.quotient,
-            "Neg": lambda a: -a,
-            "Abs": lambda a: z3.If(a < 0, -a, a),
-            "Relu": lambda a: z3.If(a < 0, z3.RealVal(0), a),
-            "Reciprocal": lambda a: self.quotient(z3.RealVal(1), a),
+            "Reciprocal": partial(self.quotient, z3.RealVal(1)),
             "Exp": self.exponential,
             "Sqrt": self.square_root,
-            "Less": lambda a, b: a < b,
-            "LessOrEqual": lambda a, b: a <= b,
-            "Greater": lambda a, b: a > b,
-            "GreaterOrEqual": lambda a, b: a >= b,
-            "Equal": lambda a, b: a == b,
-            "Max": lambda a, b: z3.If(a < b, b, a),
-            "Min": lambda a, b: z3.If(b < a, b, a),
+            "Less": operator.lt,
+            "LessOrEqual": operator.le,
+            "Greater": operator.gt,
+            "GreaterOrEqual": operator.ge,
+            "Equal": operator.eq,
+            "Max": _chosen(operator.lt),
+            "Min": _chosen(operator.gt),
         }
 
     def sort(self, kind: int) -> Term:
         """The sort of an element type."""
         return z3.RealSort() if is_float(kind) else integer_sort(kind)
 
-    def constant(self, number: np.generic, kind: int) -> Term:
+    def constant(self, number: np.generic | np.ndarray, kind: int) -> Term:
         """The number that a float stands for.
 
         Raises:
