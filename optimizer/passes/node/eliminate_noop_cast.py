@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from optimizer.operators.catalogue import RESHAPING
 from optimizer.passes.node.agreement import Verdict, bypass
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import (
@@ -37,6 +38,8 @@ _WIDER: dict[str, frozenset[str]] = {
 
 _NUMBERS = frozenset({"BOOL", *_INTEGERS, *_NATURALS, *_FLOATS})
 
+_MOVES = ("Gather", "Slice", "Transpose", *sorted(RESHAPING))
+
 
 @register
 class EliminateNoopCast(Pass):
@@ -44,7 +47,8 @@ class EliminateNoopCast(Pass):
 
     What it does:
         A Cast (or CastLike) to the type its input already has goes away, and so does a pair of
-        casts into a wider type and back. A cast into a wider type and on into a third is one Cast.
+        casts into a wider type and back, also around a Transpose, a view, Slice or Gather. A cast
+        into a wider type and on into a third is one Cast.
     Before:
         x:float16 → Cast(float) → Cast(float16) → Relu
     After:
@@ -109,6 +113,26 @@ class EliminateNoopCast(Pass):
         path = f"{_shown(start)} → {_shown(between)} → {_shown(target)}"
         reason = f"{path} skips the type in between, which holds every value."
         return Replacement.by(made, reason, first, node)
+
+    @rule("Cast", name="CastRoundTripAroundMove", reach=3)
+    def around(self, node: ir.Node, context: Context) -> Outcome:
+        """A pair of casts with a movement of the elements between them."""
+        target, move = _target(node), producer_of(node.inputs[0], *_MOVES)
+        first = None if move is None else producer_of(move.inputs[0], "Cast")
+        source = None if first is None else first.inputs[0]
+        if move is None or first is None or source is None or target is None:
+            return None
+        between = _target(first)
+        if source.dtype != target or between is None or context.opset() < 13:
+            return None
+        if between.name not in _WIDER.get(target.name, frozenset()):
+            return None
+        if not all(context.single_use(one.outputs[0]) for one in (first, move)):
+            return Declined("Something else reads the value in between", (first, move))
+        made = NewNode(move.op_type, [source, *move.inputs[1:]], move.attributes, name=move.name)
+        path = f"{_shown(target)} → {_shown(between)} → {_shown(target)}"
+        reason = f"{path} gives every value back, and {move.op_type} only moves it."
+        return Replacement.by(made, reason, first, move, node)
 
 
 def _target(node: ir.Node) -> ir.DataType | None:
