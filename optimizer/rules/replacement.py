@@ -131,8 +131,8 @@ class Replacement:
             stand right before the root.
         accept: asked once all is in place; what it raises takes everything back.
         parts: further replacements that belong to the same step, each with its root, in any graph
-            of the model; they are carried out afterwards, one after the other: a part that reads what
-            another one replaces comes before it.
+            of the model; they are carried out afterwards, one after the other: a part that reads
+            what another one replaces comes before it.
         inferred: which new nodes do the work of which old ones, where a foreign tool changed many
             places at once; without it all new ones do the work of all matched ones.
     """
