@@ -20,7 +20,7 @@ from optimizer.model.own_functions import OLDEST_OPSET
 from optimizer.model.symbolic import SymbolicValues
 from optimizer.passes.layout.assign_layout import AssignLayout
 from optimizer.passes.layout.cancel_conversions import CancelConversions
-from optimizer.passes.precision.raise_opset import RaiseOpset
+from optimizer.passes.structure.raise_opset import RaiseOpset
 from optimizer.passes.wording import described
 from optimizer.pipeline import Pipeline
 from optimizer.rewrite.driver import Stop, optimize

@@ -9,7 +9,7 @@ its last node upwards.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 from itertools import pairwise, takewhile
@@ -113,9 +113,10 @@ class _Search:
         self._nodes, self._least = nodes, least_nodes
         self._places = {node: place for place, node in enumerate(nodes)}
         alphabet: dict[object, int] = {}
+        keys = (node_key(node, apart) for node in nodes)
         self._labels = [
-            -1 - place if (key := _key(node, apart)) is None else alphabet.setdefault(key, place)
-            for place, node in enumerate(nodes)
+            -1 - place if key is None else alphabet.setdefault(key, place)
+            for place, key in enumerate(keys)
         ]
 
     def take(self, found: Repeat) -> None:
@@ -241,7 +242,7 @@ def _crossing(nodes: Occurrence) -> int:
     return len(computed) + len(given)
 
 
-def _key(node: ir.Node, apart: frozenset[str]) -> object:
+def node_key(node: ir.Node, apart: Container[str] = ()) -> object:
     """What two nodes that do the same have in common; None for one that is like no other."""
     if node.domain in apart or any(True for _ in bodies(node)) or is_random(node):
         return None

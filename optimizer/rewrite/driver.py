@@ -26,10 +26,11 @@ from optimizer.model.symbolic import SymbolicValues
 from optimizer.numbers import counted
 from optimizer.pipeline import Pipeline
 from optimizer.registry import Change, GraphPass
+from optimizer.rewrite.applied import Applied
 from optimizer.rewrite.edits import Retype
 from optimizer.rewrite.failures import told
 from optimizer.rewrite.refusal import Refused
-from optimizer.rewrite.rewriter import Applied, Rewriter
+from optimizer.rewrite.rewriter import Rewriter
 from optimizer.rewrite.touched import Touched
 from optimizer.rewrite.trace import (
     DeclinedMatch,
@@ -332,7 +333,7 @@ class _Run:
 
 
 def _ids(replacement: Replacement) -> tuple[str, ...]:
-    return tuple(node_id(node) for node in replacement.matched)
+    return tuple(node_id(node) for node in replacement.wholly_matched())
 
 
 def _inferred(outcome: Replacement, applied: Applied) -> Inferred | None:

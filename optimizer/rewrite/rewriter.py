@@ -7,7 +7,6 @@ is written down.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import onnx_ir as ir
 
@@ -15,6 +14,7 @@ from optimizer.constants import is_constant_node
 from optimizer.model.graph import bodies, graph_id, is_used, node_id, value_id, walk_nodes
 from optimizer.model.symbolic import Refinement
 from optimizer.rewrite import edits
+from optimizer.rewrite.applied import Applied
 from optimizer.rewrite.edited_graph import EditedGraph
 from optimizer.rewrite.edits import Edit
 from optimizer.rewrite.ordering import puts
@@ -30,27 +30,6 @@ from optimizer.rules.replacement import (
     Replacement,
     as_attributes,
 )
-
-
-@dataclass(slots=True)
-class Applied:
-    """What one rewrite did, as objects, for the driver's worklist.
-
-    Attributes:
-        edits: the primitive changes, in order.
-        values: old value id -> id of the value that took its place.
-        added: new nodes.
-        removed: nodes that are gone.
-        changed: values that have new consumers, fewer consumers, or a better known type.
-        identities: ids of the new nodes.
-    """
-
-    edits: list[Edit] = field(default_factory=list[Edit])
-    values: dict[str, str] = field(default_factory=dict[str, str])
-    added: list[ir.Node] = field(default_factory=list[ir.Node])
-    removed: list[ir.Node] = field(default_factory=list[ir.Node])
-    changed: dict[ir.Value, None] = field(default_factory=dict[ir.Value, None])
-    identities: dict[NewNode, str] = field(default_factory=dict[NewNode, str])
 
 
 class Application:
@@ -374,16 +353,21 @@ class Rewriter(EditedGraph):
             Refused: it would break the graph; nothing was changed.
             Exception: the proposal makes no sense, or is not accepted; what was changed is undone.
         """
-        check(self, root, proposal)
-        application = Application(self, root, proposal)
+        begun: list[Application] = []
         try:
-            applied = application.run()
+            for place, part in ((root, proposal), *proposal.parts.items()):
+                check(self, place, part)
+                begun.append(Application(self, place, part))
+                begun[-1].run()
             if proposal.accept is not None:
                 proposal.accept()
-            return applied
         except Exception:
-            for edit in reversed(application.done.edits):
-                self.state.revert(edit)
-            self.state.forget(application.done.edits)
-            self.renumber(application.graph)
+            for application in reversed(begun):
+                for edit in reversed(application.done.edits):
+                    self.state.revert(edit)
+                self.state.forget(application.done.edits)
+                self.renumber(application.graph)
             raise
+        for application in begun[1:]:
+            begun[0].done.include(application.done)
+        return begun[0].done

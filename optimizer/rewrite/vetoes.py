@@ -79,4 +79,6 @@ def _place(proposal: Replacement, position: Position) -> dict[Spot, None]:
     spots.update(dict.fromkeys(map(node_id, proposal.attributes)))
     spots.update({(node_id(node), index): None for node, index in proposal.inputs})
     spots.update({value_id(v): None for v in proposal.values if v.producer() not in leaving})
+    for part in proposal.parts.values():
+        spots.update(_place(part, position))
     return spots

@@ -177,7 +177,7 @@ class _Asked:
         self, outcome: Replacement, node: ir.Node, vetoes: Vetoes, of_rule: tuple[str, str]
     ) -> Outcome:
         """The match unless it is vetoed or would break the graph."""
-        matched = tuple(map(node_id, outcome.matched))
+        matched = tuple(map(node_id, outcome.wholly_matched()))
         identity = match_id(*of_rule, node_id(node), matched)
         match = VetoedMatch(*of_rule, node_id(node), matched, identity, identity)
         if vetoes.hold(match, outcome):

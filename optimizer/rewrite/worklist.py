@@ -8,9 +8,9 @@ import onnx_ir as ir
 
 from optimizer.model.graph import node_id, readers, use_count, walk_nodes
 from optimizer.registry import ANY, Pass, Rule
+from optimizer.rewrite.applied import Applied
 from optimizer.rewrite.edited_graph import EditedGraph
 from optimizer.rewrite.edits import ImportOpset, Retype, SetAttributes, SetInput
-from optimizer.rewrite.rewriter import Applied
 from optimizer.rewrite.trace import PassTiming
 
 FEW_USES = 8

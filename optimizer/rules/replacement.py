@@ -6,7 +6,7 @@ paper until the `Rewriter` puts them in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -130,6 +130,9 @@ class Replacement:
         order: all nodes that the graph has afterwards, as they stand then; without it new nodes
             stand right before the root.
         accept: asked once all is in place; what it raises takes everything back.
+        parts: further replacements that belong to the same step, each with its root, in any graph
+            of the model; they are carried out afterwards, one after the other: a part that reads
+            what another one replaces comes before it.
         inferred: which new nodes do the work of which old ones, where a foreign tool, or a new
             operator set, changed many places at once; without it all new ones do the work of all
             matched ones.
@@ -153,7 +156,14 @@ class Replacement:
     delays: bool = False
     order: Sequence[ir.Node | NewNode] = ()
     accept: Callable[[], None] | None = None
+    parts: Mapping[ir.Node, Replacement] = field(default_factory=dict[ir.Node, "Replacement"])
     inferred: Inference | None = None
+
+    def wholly_matched(self) -> Iterator[ir.Node]:
+        """Matched nodes, those of parts included."""
+        yield from self.matched
+        for part in self.parts.values():
+            yield from part.wholly_matched()
 
     @staticmethod
     def by(made: NewNode, reason: str, *matched: ir.Node) -> Replacement:

@@ -22,7 +22,6 @@ from optimizer.passes.precision.pairs import (
     pair_before,
 )
 from optimizer.passes.precision.products import bias_after, corrected, name_of, weights_of
-from optimizer.passes.precision.raise_opset import OLDEST
 from optimizer.precision.quantization import QuantizationParameters, affine
 from optimizer.precision.ranges import Range, table_of
 from optimizer.registry import ANY, Pass, register, rule
@@ -31,7 +30,7 @@ from optimizer.rules import Context, Declined, NewNode, Operand, Outcome, Replac
 _BYTES_SINCE = 12
 """The operator set since which MaxPool takes integers of 8 bits."""
 HIGHER = "Switch on raise-opset."
-"""What a user can do about a model of too old an opset, unless it is older than `OLDEST`."""
+"""What a user can do about a model of too old an opset."""
 
 
 @register
@@ -84,7 +83,7 @@ class QuantizeStatically(Pass):
         since = PER_CHANNEL_SINCE if found.per_channel else SINCE
         if context.opset() < since:
             reason = f"Quantized weights need operator set {since}"
-            return Declined(reason, unlock=HIGHER if context.opset() >= OLDEST else "")
+            return Declined(reason, unlock=HIGHER)
         return _Unit(self, node, context).product(corrected(found, node, self._means(context)))
 
     @rule(ANY, name="BetweenIntegers")

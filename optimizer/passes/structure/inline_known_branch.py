@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import onnx_ir as ir
 
+from optimizer.constants import constant_of, is_constant_node, same_content
 from optimizer.model.graph import is_used
+from optimizer.model.repeats import node_key
 from optimizer.passes.draft import Draft, NotHere
 from optimizer.passes.structure.copying import copied, known_number
 from optimizer.registry import Pass, register, rule
@@ -17,13 +21,15 @@ class InlineKnownBranch(Pass):
 
     What it does:
         Where the condition of an If is the same at every run, the nodes of the branch that is
-        taken stand in its place, and the other branch goes away.
+        taken stand in its place, and the other branch goes away. So they do where both branches
+        compute the same.
     Before:
         x → Shape → Size → Equal(4) → If(then: x → Squeeze, else: x → Identity)
     After:
         x → Squeeze
     When it is safe:
-        The condition is constant, or follows from sizes that do not vary. The branch holds no
+        The condition is constant, or follows from sizes that do not vary; or both branches have
+        the same operators with the same attributes, which read the same. The branch holds no
         control flow of its own: where that is known, too, it is inlined first.
     Numerics:
         Bit-identical: the same operators run.
@@ -45,16 +51,64 @@ class InlineKnownBranch(Pass):
         attribute = node.attributes.get(taken)
         if attribute is None or attribute.is_ref():
             return None
-        draft = Draft(context.opset(), node.name or "branch")
-        try:
-            results = copied(attribute.as_graph(), {}, draft)
-        except NotHere as why:
-            return Declined(f"It always takes its {taken}, but {why}")
-        values = {
-            old: new
-            for old, new in zip(node.outputs, results, strict=True)
-            if new is not None and is_used(old)
-        }
         what = "true" if condition else "false"
         reason = f"The condition is always {what}: {taken} stands in its place."
-        return Replacement([node], values, reason, draft.made)
+        try:
+            return _inlined(node, attribute.as_graph(), reason, context)
+        except NotHere as why:
+            return Declined(f"It always takes its {taken}, but {why}")
+
+    @rule("If", name="EqualBranches")
+    def equal(self, node: ir.Node, context: Context) -> Outcome:
+        """An If that computes the same either way."""
+        branches = [node.attributes.get(name) for name in ("then_branch", "else_branch")]
+        graphs = [one.as_graph() for one in branches if one is not None and not one.is_ref()]
+        if len(graphs) != 2 or not _compute_the_same(*graphs):
+            return None
+        try:
+            return _inlined(node, graphs[0], "Both branches compute the same.", context)
+        except NotHere as why:
+            return Declined(f"Both branches compute the same, but {why}")
+
+
+def _inlined(node: ir.Node, branch: ir.Graph, reason: str, context: Context) -> Replacement:
+    """A branch in place of its If.
+
+    Raises:
+        NotHere: it cannot be copied.
+    """
+    draft = Draft(context.opset(), node.name or "branch")
+    results = copied(branch, {}, draft)
+    values = {
+        old: new
+        for old, new in zip(node.outputs, results, strict=True)
+        if new is not None and is_used(old)
+    }
+    return Replacement([node], values, reason, draft.made)
+
+
+def _compute_the_same(one: ir.Graph, other: ir.Graph) -> bool:
+    """Whether two bodies without inputs have the same operators in the same order, wired alike."""
+    first, second = ([n for n in graph if not is_constant_node(n)] for graph in (one, other))
+    if len(first) != len(second) or len(one.outputs) != len(other.outputs):
+        return False
+    known: dict[ir.Value, ir.Value] = {}
+    for mine, theirs in zip(first, second, strict=True):
+        key = node_key(mine)
+        if key is None or key != node_key(theirs):
+            return False
+        pairs = zip(mine.inputs, theirs.inputs, strict=True)
+        if not all(_same_value(a, b, known) for a, b in pairs):
+            return False
+        known |= dict(zip(mine.outputs, theirs.outputs, strict=True))
+    outputs = zip(one.outputs, other.outputs, strict=True)
+    return all(_same_value(a, b, known) for a, b in outputs)
+
+
+def _same_value(a: ir.Value | None, b: ir.Value | None, known: Mapping[ir.Value, ir.Value]) -> bool:
+    if a is None or b is None:
+        return a is b
+    first, second = constant_of(a), constant_of(b)
+    if first is not None and second is not None:
+        return same_content(first, second)
+    return known.get(a, a) is b

@@ -65,17 +65,17 @@ class UnrollLoop(Pass):
             return None
         body = attribute.as_graph()
         try:
-            rounds = _rounds(node, body, context)
+            rounds = rounds_of(node, body, context)
             size = rounds * most_copied(body)
             if size > self.most_nodes:
                 raise NotHere(f"it would become {size:,} nodes (limit {self.most_nodes:,})")
-            return _unrolled(_Loop(node, body, rounds), context)
+            return unrolled(CountedLoop(node, body, rounds), context)
         except NotHere as why:
             return Declined(f"The Loop stays: {why}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Loop:
+class CountedLoop:
     """A Loop and how often it goes round."""
 
     node: ir.Node
@@ -93,7 +93,7 @@ class _Loop:
         return len(self.node.outputs) - self.carried
 
 
-def _rounds(node: ir.Node, body: ir.Graph, context: Context) -> int:
+def rounds_of(node: ir.Node, body: ir.Graph, context: Context) -> int:
     """How often the body runs.
 
     Raises:
@@ -120,7 +120,12 @@ def _goes_on(body: ir.Graph, context: Context) -> bool:
     return going_on is body.inputs[1] or known_number(going_on, context) == 1
 
 
-def _unrolled(loop: _Loop, context: Context) -> Replacement:
+def unrolled(loop: CountedLoop, context: Context) -> Replacement:
+    """A Loop, round by round.
+
+    Raises:
+        NotHere: its body cannot be copied.
+    """
     node, body = loop.node, loop.body
     draft = Draft(context.opset(), node.name or "loop")
     carried: list[Operand | None] = [*node.inputs[2:]]
@@ -136,7 +141,7 @@ def _unrolled(loop: _Loop, context: Context) -> Replacement:
             if result is None:
                 raise NotHere("its body leaves a result out")
             stack.append(draft.unsqueeze(result, 0))
-    stacked = [_joined(stack, draft) for stack in stacks]
+    stacked = [joined(stack, draft) for stack in stacks]
     results = [*carried, *stacked]
     values = {
         old: new
@@ -147,10 +152,11 @@ def _unrolled(loop: _Loop, context: Context) -> Replacement:
     return Replacement([node], values, reason, draft.made)
 
 
-def _joined(stack: list[Operand], draft: Draft) -> Operand | None:
+def joined(stack: list[Operand], draft: Draft, axis: int = 0) -> Operand | None:
+    """The results of all rounds as one."""
     if len(stack) < 2:
         return stack[0] if stack else None
-    return draft.new("Concat", *stack, axis=0)
+    return draft.new("Concat", *stack, axis=axis)
 
 
 def _like(value: ir.Value, data: Any, dtype: Any) -> NewInitializer:

@@ -9,8 +9,9 @@ import pytest
 
 from optimizer.model.graph import walk_nodes
 from optimizer.model.writer import to_bytes
+from optimizer.rewrite.applied import Applied
 from optimizer.rewrite.refusal import Refused
-from optimizer.rewrite.rewriter import Applied, Rewriter
+from optimizer.rewrite.rewriter import Rewriter
 from optimizer.rules.replacement import Replacement
 from tests.optimizer.graphs import opened, printed
 

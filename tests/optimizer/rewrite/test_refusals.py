@@ -128,3 +128,24 @@ def test_a_node_that_is_no_longer_there() -> None:
     one.apply("b", proposal)
     with pytest.raises(Exception, match="no longer in the graph"):
         one.rewriter.apply(gone, proposal)
+
+
+def test_a_part_in_a_body_that_is_refused_takes_the_whole_step_with_it() -> None:
+    one = bench("(bool c, float[N] x) => (float[N] z)", "m = Abs(x)", IF, "z = Neg(y)")
+    good = _by_new_node(one, "a", "x")
+    fine = Replacement([], {}, "", parts={one.node("a"): good})
+    wrong = _by_new_node(one, "m", "y")
+    both = Replacement([], {}, "", parts={one.node("a"): good, one.node("m"): wrong})
+    assert one.refusal("z", both) == "an input of the replacement is computed later"
+    assert [node.op_type for node in one.apply("z", fine).added] == ["Abs"]
+
+
+def test_a_value_that_only_leaving_nodes_read_before_the_replacement_is_replaced() -> None:
+    one = bench(
+        "(float[N] x) => (float[N] b, float[N] y)", "a = Neg(x)", "b = Abs(a)", "y = Relu(b)"
+    )
+    new = NewNode("Split", [one.value("x")], outputs=2)
+    nodes = [one.node("a"), one.node("b"), one.node("y")]
+    values = {one.value("b"): new.output(0), one.value("y"): new.output(1)}
+    applied = one.apply("y", Replacement(nodes, values, "", [new]))
+    assert len(applied.removed) == 3
