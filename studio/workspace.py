@@ -7,16 +7,17 @@ a second browser start from it and show the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from optimizer.errors import StudioError
 from optimizer.pipeline import Pipeline
 from optimizer.registry import PRESETS, find
-from studio.artifacts.plans import kept_plan
+from studio.artifacts.plans import keep_plan, kept_plan
 from studio.gallery import gallery
 from studio.link import Settings, all_settings, from_link, to_link
 from studio.recordings.shipped import place_of
@@ -162,6 +163,26 @@ class Workspace:
         on = self.on | {pass_id} if enabled and not inside else self.on - {pass_id}
         off = self.off | {pass_id} if not enabled and inside else self.off - {pass_id}
         return self._rewound(on=on, off=off)
+
+    def running_order(self) -> tuple[str, ...]:
+        """Ids of the passes that are on; without the plan's order where that is gone."""
+        try:
+            return self.pipeline().ids
+        except StudioError:
+            return self.own_versus().plain.ids
+
+    def with_order(self, ids: Sequence[str]) -> Workspace:
+        """The passes that are on in this order; those that are not named come last.
+
+        Raises:
+            StudioError: the plan is not here any more.
+        """
+        chosen = replace(self.pipeline(), vetoed=frozenset[str]())
+        places = {one: place for place, one in enumerate(dict.fromkeys(ids))}
+        ordered = sorted(chosen.passes, key=lambda one: places.get(one.id, len(places)))
+        chosen = replace(chosen, passes=tuple(ordered))
+        is_plain = chosen == self.own_versus().plain
+        return self._rewound(plan="" if is_plain else keep_plan(chosen, title="another order"))
 
     def with_veto(self, veto: Veto, *, step: int | None) -> Workspace:
         """One match vetoed at a step, which is still looked at."""

@@ -46,6 +46,7 @@
  * @property {number} [failed] rules that raised an error
  * @property {string[]} [roots] operators its rules are asked about, "*" for any
  * @property {boolean} [last] it runs once, when all others are done
+ * @property {number} [place] in the running order, of those that are on
  * @property {string} [summary]
  * @property {string} [before]
  * @property {string} [after]
@@ -186,7 +187,7 @@
  * @property {{key: string, url: string} | null} [what_if] where to ask what passes would do at a step
  * @property {Versus | null} [versus] the pipeline whose result is shown beside
  * @property {{preset: string, name?: string, presets: string[], enabled: string[], file?: string,
- *   vetoed: {match: string, rule: string, root: string}[]}} [pipeline]
+ *   order?: string[], vetoed: {match: string, rule: string, root: string}[]}} [pipeline]
  * @property {PassRecord[]} [passes]
  * @property {Verified | null} [verified]
  */
