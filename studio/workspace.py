@@ -93,12 +93,19 @@ class Workspace:
         Raises:
             StudioError: its plan is not here any more.
         """
-        matches = frozenset(veto.match for veto in self.vetoed)
-        return replace(self.own_versus().pipeline(), vetoed=matches)
+        return self.own_versus().pipeline()
 
     def own_versus(self) -> Versus:
         """The passes as they are now, to be compared with."""
-        return Versus(self.preset, self.on, self.off, self.plan)
+        matches = frozenset(veto.match for veto in self.vetoed)
+        return Versus(self.preset, self.on, self.off, self.plan, matches)
+
+    def choosing(self, chosen: Versus, vetoed: Iterable[Veto]) -> Workspace:
+        """The passes of another pipeline; of its vetoes more may be known than their matches."""
+        known = {veto.match: veto for veto in vetoed}
+        vetoes = frozenset(known.get(match) or Veto(match) for match in chosen.vetoed)
+        about = {"preset": chosen.preset, "on": chosen.on, "off": chosen.off, "plan": chosen.plan}
+        return self._rewound(**about, vetoed=vetoes)
 
     @property
     def plans(self) -> frozenset[str]:

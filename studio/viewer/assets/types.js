@@ -57,6 +57,16 @@
  */
 
 /**
+ * @typedef {object} BranchRecord a pipeline that was tried
+ * @property {number} place
+ * @property {number} depth in the tree
+ * @property {string} change what was changed there
+ * @property {number | null} nodes that it left, where that is known
+ * @property {boolean} here whether it is the present one
+ * @property {string} versus how a link calls it
+ */
+
+/**
  * @typedef {object} StepRecord
  * @property {number} n
  * @property {number} round
@@ -189,6 +199,7 @@
  * @property {{preset: string, name?: string, presets: string[], enabled: string[], file?: string,
  *   order?: string[], vetoed: {match: string, rule: string, root: string}[]}} [pipeline]
  * @property {PassRecord[]} [passes]
+ * @property {BranchRecord[]} [branches] pipelines that were tried, from the top of their tree
  * @property {Verified | null} [verified]
  */
 

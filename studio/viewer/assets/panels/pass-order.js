@@ -47,7 +47,7 @@ export class PassOrder {
     const listed = this.#order.flatMap((id) => known.get(id) ?? []);
     return [
       h(
-        "p.pl-empty",
+        "p.pl-signs",
         "They run from top to bottom, again and again until nothing fires. Drag one, or move it with the arrow keys.",
       ),
       h("ol.pl-order", { "aria-label": "Passes in running order" }, listed.map(this.#row)),

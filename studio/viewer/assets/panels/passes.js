@@ -4,6 +4,7 @@
 import { DeclinedList } from "./declined.js";
 import { button, fill, h, select, swatch } from "../page/dom.js";
 import { counted } from "../page/numbers.js";
+import { branchTree } from "./branches.js";
 import { about, exactnessKey, exactnessSign, meaningOf, verdictLine } from "./parts.js";
 import { PassOrder } from "./pass-order.js";
 import { pipelineFile } from "./pipeline-file.js";
@@ -30,6 +31,7 @@ export class Passes {
     /** @type {Map<string, boolean>} asked for, not yet answered */ this.pending = new Map();
     /** @type {Map<string, HTMLElement>} */ this.rows = new Map();
     this.vetoesOpen = false;
+    this.branchesOpen = false;
     this.pipelineText = "";
   }
 
@@ -56,10 +58,15 @@ export class Passes {
       this.vetoesOpen = !this.vetoesOpen;
       this.render();
     };
+    const toggleBranches = () => {
+      this.branchesOpen = !this.branchesOpen;
+      this.render();
+    };
     fill(
       this.el,
       this.#head(data),
       vetoList(this.context, { open: this.vetoesOpen, toggle }),
+      branchTree(this.context, { open: this.branchesOpen, toggle: toggleBranches }),
       this.#asking(),
       this.order.on
         ? this.order.render(this.list)
