@@ -83,9 +83,10 @@ class Branches:
 def what_changed(before: Versus, after: Versus) -> str:
     """From one pipeline to another, for people: "− Fuse Pad into Conv, 1 veto"."""
     was, now = set(before.plain.ids), set(after.plain.ids)
-    if after == Versus(after.preset) and before.preset != after.preset:
-        return f"preset {after.preset}"
-    texts = [_passes(_MINUS, was - now), _passes("+", now - was)]
+    if before.preset != after.preset and not (after.on or after.off):
+        texts = [f"preset {after.preset}"]
+    else:
+        texts = [_passes(_MINUS, was - now), _passes("+", now - was)]
     held, freed = after.vetoed - before.vetoed, before.vetoed - after.vetoed
     texts += [counted(len(held), "veto", "vetoes")] if held else []
     texts += [f"{counted(len(freed), 'veto', 'vetoes')} taken back"] if freed else []
