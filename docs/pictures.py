@@ -46,6 +46,7 @@ TITLES: Mapping[str, str] = {
     "schedule-refused": "Schedule: a primitive whose loop is gone",
     "history": "History",
     "comparison": "History: two recordings compared",
+    "passes": "Passes: the catalogue, one pass with its picture and what it does in the model",
     "export": "Export",
 }
 """Of every picture that `docs.screenshots` takes, in the order of the page."""

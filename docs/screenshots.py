@@ -40,6 +40,13 @@ def rewrite(page: Page, url: str) -> None:
     _drawn(page)
 
 
+def catalogue(page: Page, url: str) -> None:
+    """Layer normalization in the catalogue of passes, counted in BERT."""
+    page.goto(f"{url}/passes?model=bert&pass=recognize-layer-norm")
+    page.get_by_text("would fire in the source of").wait_for(timeout=PATIENCE_MS)
+    page.wait_for_timeout(1500)
+
+
 def run(page: Page, url: str) -> None:
     """A race of the source against both presets."""
     page.goto(f"{url}/run?model=resnet50&race=source,last,runtime&seconds=60")
@@ -218,6 +225,7 @@ PAGES: dict[str, Callable[[Page, str], None]] = {
     "rewrite": rewrite,
     "run": run,
     "export": export,
+    "passes": catalogue,
     "sweep": sweep,
     "timeline": timeline,
     "memory": memory,
@@ -248,7 +256,7 @@ PAGES: dict[str, Callable[[Page, str], None]] = {
 WHOLE = (
     frozenset(PAGES)
     - frozenset(SCHEDULES)
-    - {"model", "rewrite", "export", "times", "film"}
+    - {"model", "rewrite", "export", "passes", "times", "film"}
     - OF_THE_GRAPH
 )
 """Pages that scroll: their pictures are as long as they are."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from optimizer.numbers import counted
 from optimizer.pipeline import Pipeline
 from optimizer.registry import find, preset_named
 from studio.artifacts.plans import kept_plan
@@ -19,12 +20,14 @@ class Versus:
         on: passes switched on beyond the preset.
         off: passes of the preset switched off.
         plan: key of a kept pipeline, of which the passes that are on have options and places.
+        vetoed: matches that must not be applied.
     """
 
     preset: str
     on: frozenset[str] = frozenset()
     off: frozenset[str] = frozenset()
     plan: str = ""
+    vetoed: frozenset[str] = frozenset()
 
     @property
     def plain(self) -> Pipeline:
@@ -37,19 +40,23 @@ class Versus:
         Raises:
             StudioError: its plan is not here any more.
         """
-        return self.plain.configured(kept_plan(self.plan).pipeline) if self.plan else self.plain
+        plain = self.plain
+        chosen = plain.configured(kept_plan(self.plan).pipeline) if self.plan else plain
+        return replace(chosen, vetoed=self.vetoed)
 
     def name(self) -> str:
-        """The preset, and what is switched by hand: "portable, −2 passes"; or that of the plan."""
+        """The preset, and what is changed by hand: "portable, −2 passes, 1 veto"; or the plan."""
         changes = [(len(self.on), "+"), (len(self.off), "\N{MINUS SIGN}")]
         texts = [f"{sign}{n} {'pass' if n == 1 else 'passes'}" for n, sign in changes if n]
-        return ", ".join([self.preset, *texts, *(["as planned"] if self.plan else [])])
+        vetoes = [counted(len(self.vetoed), "veto", "vetoes")] if self.vetoed else []
+        return ", ".join([self.preset, *texts, *(["as planned"] if self.plan else []), *vetoes])
 
     def to_link(self) -> str:
         """For the permalink: `cpu`, or `portable,-fold-constants`."""
         on, off = sorted(self.on), sorted(self.off)
         plan = [f"@{self.plan}"] if self.plan else []
-        return ",".join([self.preset, *(f"~{p}" for p in on), *(f"-{p}" for p in off), *plan])
+        changes = [*(f"~{p}" for p in on), *(f"-{p}" for p in off), *plan]
+        return ",".join([self.preset, *changes, *(f"!{match}" for match in sorted(self.vetoed))])
 
     @classmethod
     def from_link(cls, text: str) -> Versus | None:
@@ -61,7 +68,8 @@ class Versus:
         on = frozenset(c[1:] for c in changes if c[:1] == "~" and find(c[1:]) is not None)
         off = frozenset(c[1:] for c in changes if c[:1] == "-" and find(c[1:]) is not None)
         plan = next((plan_key(c[1:]) for c in changes if c[:1] == "@"), "")
-        return cls(preset, on, off, plan)
+        vetoed = frozenset(m for c in changes if c[:1] == "!" and (m := re.sub(r"\W", "", c)))
+        return cls(preset, on, off, plan, vetoed)
 
 
 def plan_key(text: str) -> str:

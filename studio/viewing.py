@@ -70,6 +70,7 @@ def workbench(
             "presets": list(preset_names()),
             "name": workspace.own_versus().name(),
             "enabled": list(enabled),
+            "order": list(workspace.running_order()),
             "file": f"/api/pipeline.json?{urlencode(to_query(replace(workspace, view=View())))}",
             "vetoed": [asdict(veto) for veto in sorted(workspace.vetoed, key=lambda v: v.root)],
         },
@@ -142,6 +143,8 @@ def changed_pipeline(workspace: Workspace, event: Mapping[str, Any]) -> Workspac
             return workspace
         case {"preset": str(preset)} if preset in preset_names():
             return workspace.with_preset(preset)
+        case {"order": [*ids]}:
+            return workspace.with_order(tuple(map(str, ids)))
         case {"file": [str(name), str(text)]}:
             return _with_file(workspace, name, text)
         case {"versus": str(text)}:

@@ -7,16 +7,17 @@ a second browser start from it and show the same.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from optimizer.errors import StudioError
 from optimizer.pipeline import Pipeline
 from optimizer.registry import PORTABLE, find, preset_named
-from studio.artifacts.plans import kept_plan
+from studio.artifacts.plans import keep_plan, kept_plan
 from studio.gallery import gallery
 from studio.link import Settings, all_settings, from_link, to_link
 from studio.recordings.shipped import place_of
@@ -92,12 +93,19 @@ class Workspace:
         Raises:
             StudioError: its plan is not here any more.
         """
-        matches = frozenset(veto.match for veto in self.vetoed)
-        return replace(self.own_versus().pipeline(), vetoed=matches)
+        return self.own_versus().pipeline()
 
     def own_versus(self) -> Versus:
         """The passes as they are now, to be compared with."""
-        return Versus(self.preset, self.on, self.off, self.plan)
+        matches = frozenset(veto.match for veto in self.vetoed)
+        return Versus(self.preset, self.on, self.off, self.plan, matches)
+
+    def choosing(self, chosen: Versus, vetoed: Iterable[Veto]) -> Workspace:
+        """The passes of another pipeline; of its vetoes more may be known than their matches."""
+        known = {veto.match: veto for veto in vetoed}
+        vetoes = frozenset(known.get(match) or Veto(match) for match in chosen.vetoed)
+        about = {"preset": chosen.preset, "on": chosen.on, "off": chosen.off, "plan": chosen.plan}
+        return self._rewound(**about, vetoed=vetoes)
 
     @property
     def plans(self) -> frozenset[str]:
@@ -162,6 +170,26 @@ class Workspace:
         on = self.on | {pass_id} if enabled and not inside else self.on - {pass_id}
         off = self.off | {pass_id} if not enabled and inside else self.off - {pass_id}
         return self._rewound(on=on, off=off)
+
+    def running_order(self) -> tuple[str, ...]:
+        """Ids of the passes that are on; without the plan's order where that is gone."""
+        try:
+            return self.pipeline().ids
+        except StudioError:
+            return self.own_versus().plain.ids
+
+    def with_order(self, ids: Sequence[str]) -> Workspace:
+        """The passes that are on in this order; those that are not named come last.
+
+        Raises:
+            StudioError: the plan is not here any more.
+        """
+        chosen = replace(self.pipeline(), vetoed=frozenset[str]())
+        places = {one: place for place, one in enumerate(dict.fromkeys(ids))}
+        ordered = sorted(chosen.passes, key=lambda one: places.get(one.id, len(places)))
+        chosen = replace(chosen, passes=tuple(ordered))
+        is_plain = chosen == self.own_versus().plain
+        return self._rewound(plan="" if is_plain else keep_plan(chosen, title="another order"))
 
     def with_veto(self, veto: Veto, *, step: int | None) -> Workspace:
         """One match vetoed at a step, which is still looked at."""

@@ -47,6 +47,7 @@ def pass_records(trace: Trace) -> list[dict[str, Any]]:
     declined = Counter(entry.pass_id for entry in trace.declined)
     failed = Counter(entry.pass_id for entry in trace.failed)
     fired = {identity: timing.rewrites for identity, timing in trace.timings.items()}
+    places = {identity: place for place, identity in enumerate(fired)}
     return [
         {
             **entry,
@@ -54,6 +55,7 @@ def pass_records(trace: Trace) -> list[dict[str, Any]]:
             "declined": declined[entry["id"]],
             "failed": failed[entry["id"]],
             **_asked(entry["id"]),
+            **({"place": places[entry["id"]]} if entry["id"] in places else {}),
         }
         for entry in catalogue(trace.timings.keys())
     ]

@@ -25,9 +25,17 @@ EXACTNESS = ("exact", "reassociates", "lossy")
 MOST_REASONS = 6
 _LIST = "passes-list"
 _SCROLL = """<script>
-requestAnimationFrame(() => requestAnimationFrame(() => // PASS
-  document.querySelector(".st-key-pass-list input:checked")?.closest("label").parentElement
-    .scrollIntoView({ block: "nearest" })));
+{
+  let frames = 120; // until list and styles are there
+  const look = () => { // PASS
+    const list = document.querySelector(".st-key-pass-list");
+    const chosen = list?.querySelector("input:checked")?.closest("label")?.parentElement;
+    if (chosen && list.scrollHeight > list.clientHeight) {
+      chosen.scrollIntoView({ block: "nearest" });
+    } else if (--frames) requestAnimationFrame(look);
+  };
+  look();
+}
 </script>"""
 """The one that a link chose may lie far down."""
 

@@ -20,6 +20,7 @@ from studio.opening import (
     versus_task,
 )
 from studio.page.parts import PATIENCE_S, go_to, run_again_after, show_failure
+from studio.rewrite.branches import branch_records, gone_to, remember_branch
 from studio.schedule.link import REGION, ScheduleChoice, about_nodes
 from studio.tasks import Task
 from studio.viewer import passlens_viewer, take_messages
@@ -63,6 +64,7 @@ def _workbench(workspace: Workspace, opening: Task[OpenedModel]) -> None:
 
     def told() -> Descriptor:
         shown = workbench(workspace, opening, running, verifying, versus=versus)
+        shown["branches"] = branch_records(workspace, opening.result)
         refused = st.session_state.get(_REFUSED)
         return {**shown, "message": {"kind": "error", "text": refused}} if refused else shown
 
@@ -85,7 +87,9 @@ def _take(name: str, value: Any) -> None:
         if name != "view":
             st.session_state.pop(_REFUSED, None)
         try:
-            remember(change(current(), value))
+            changed = change(before := current(), value)
+            remember_branch(before, changed)
+            remember(changed)
         except StudioError as error:
             st.session_state[_REFUSED] = error.message
         if name != "view":
@@ -124,4 +128,5 @@ _CHANGES = {
     "pipeline": changed_pipeline,
     "veto": _vetoed,
     "unveto": _allowed,
+    "branch": gone_to,
 }

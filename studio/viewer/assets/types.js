@@ -46,6 +46,7 @@
  * @property {number} [failed] rules that raised an error
  * @property {string[]} [roots] operators its rules are asked about, "*" for any
  * @property {boolean} [last] it runs once, when all others are done
+ * @property {number} [place] in the running order, of those that are on
  * @property {string} [summary]
  * @property {string} [before]
  * @property {string} [after]
@@ -55,6 +56,16 @@
  * @property {string} [missing] why it cannot run here, and what to do
  * @property {string} [needs] the package that is not installed
  * @property {string} [install] the line that installs it
+ */
+
+/**
+ * @typedef {object} BranchRecord a pipeline that was tried
+ * @property {number} place
+ * @property {number} depth in the tree
+ * @property {string} change what was changed there
+ * @property {number | null} nodes that it left, where that is known
+ * @property {boolean} here whether it is the present one
+ * @property {string} versus how a link calls it
  */
 
 /**
@@ -188,8 +199,9 @@
  * @property {{key: string, url: string} | null} [what_if] where to ask what passes would do at a step
  * @property {Versus | null} [versus] the pipeline whose result is shown beside
  * @property {{preset: string, name?: string, presets: string[], enabled: string[], file?: string,
- *   vetoed: {match: string, rule: string, root: string}[]}} [pipeline]
+ *   order?: string[], vetoed: {match: string, rule: string, root: string}[]}} [pipeline]
  * @property {PassRecord[]} [passes]
+ * @property {BranchRecord[]} [branches] pipelines that were tried, from the top of their tree
  * @property {Verified | null} [verified]
  */
 

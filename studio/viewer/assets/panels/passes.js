@@ -5,7 +5,9 @@ import { DeclinedList } from "./declined.js";
 import { button, fill, h, select, swatch } from "../page/dom.js";
 import { counted } from "../page/numbers.js";
 import { installLine } from "./install.js";
+import { branchTree } from "./branches.js";
 import { about, exactnessKey, exactnessSign, meaningOf, verdictLine } from "./parts.js";
+import { PassOrder } from "./pass-order.js";
 import { pipelineFile } from "./pipeline-file.js";
 import { vetoList } from "./vetoes.js";
 import { WhatIf } from "./what-if.js";
@@ -26,9 +28,11 @@ export class Passes {
     const redraw = () => this.render();
     this.whatIf = new WhatIf(context, redraw, () => this.declined.unmark());
     this.declined = new DeclinedList(context, this.el, redraw, () => this.whatIf.unmark());
+    this.order = new PassOrder(context, redraw, (value) => this.#send(value));
     /** @type {Map<string, boolean>} asked for, not yet answered */ this.pending = new Map();
     /** @type {Map<string, HTMLElement>} */ this.rows = new Map();
     this.vetoesOpen = false;
+    this.branchesOpen = false;
     this.pipelineText = "";
   }
 
@@ -55,13 +59,22 @@ export class Passes {
       this.vetoesOpen = !this.vetoesOpen;
       this.render();
     };
+    const toggleBranches = () => {
+      this.branchesOpen = !this.branchesOpen;
+      this.render();
+    };
     fill(
       this.el,
       this.#head(data),
       vetoList(this.context, { open: this.vetoesOpen, toggle }),
+      branchTree(this.context, { open: this.branchesOpen, toggle: toggleBranches }),
       this.#asking(),
-      exactnessKey(this.list),
-      [...families].flatMap(([name, list]) => this.#family(name, list, enabled)),
+      this.order.on
+        ? this.order.render(this.list)
+        : [
+            exactnessKey(this.list),
+            ...[...families].flatMap(([name, list]) => this.#family(name, list, enabled)),
+          ],
       !families.size && h("p.pl-empty", "The passes of the pipeline will be listed here."),
       verdictLine(data.verified, true),
     );
@@ -120,7 +133,8 @@ export class Passes {
   #asking() {
     const [toggle, line] = this.whatIf.head();
     const files = pipelineFile(this.context, () => this.render());
-    return (toggle || files) && h("section.pl-whatif", h("div", toggle, files), line);
+    const order = this.order.toggle();
+    return (toggle || files) && h("section.pl-whatif", h("div", toggle, order, files), line);
   }
 
   /**

@@ -16,9 +16,9 @@ export function silentPasses(trace, provenance, rec, named) {
   const since = made ? when(made) : /** @type {Moment} */ ([1, -1]);
   const stopped = trace.stopped ? trace.steps.length : 0;
   const until = gone ? when(gone.n) : stopped ? when(stopped) : [Infinity, Infinity];
-  return trace.passes.filter((pass, place) => {
-    if (!pass.enabled || named.has(place) || !isFor(pass, rec)) return false;
-    const first = firstLook(pass, place, since);
+  return trace.passes.filter((pass, index) => {
+    if (!pass.enabled || named.has(index) || !isFor(pass, rec)) return false;
+    const first = firstLook(pass, pass.place ?? index, since);
     return first !== null && before(first, until);
   });
 }
@@ -28,7 +28,10 @@ export const passesFor = (trace, rec) =>
   trace.passes.filter(({ roots }) => roots?.includes(operatorOf(rec)));
 
 /** @param {StepsJson} trace @param {StepRecord} step @returns {Moment} */
-const moment = ({ passes }, step) => [passes[step.pass]?.last ? Infinity : step.round, step.pass];
+const moment = ({ passes }, step) => {
+  const { last, place = step.pass } = passes[step.pass] ?? {};
+  return [last ? Infinity : step.round, place];
+};
 
 /** @param {PassRecord} pass @param {number} place @param {Moment} since @returns {Moment | null} */
 function firstLook({ last }, place, since) {
