@@ -59,6 +59,8 @@ class MoveViews(Pass):
     @rule(*sorted(RESHAPING), name="ViewRegion", reach=12)
     def region(self, node: ir.Node, context: Context) -> Outcome:
         """Up from one view, through elementwise operators."""
+        if producer_of(node.inputs[0], *_PASSED) is None:
+            return None
         inner, last = (
             context.symbolic.shape(node.inputs[0]),
             context.symbolic.shape(node.outputs[0]),
