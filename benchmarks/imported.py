@@ -176,8 +176,9 @@ def report(rows: Sequence[Kept]) -> Iterator[str]:
     names = [one.replace("rewrite", "rules").replace("-by-", ", ") for one in IMPORTED]
     names = [one.removeprefix("optimize, ") for one in names]
     yield "Nodes left: before the preset / after it. The note behind says what is special: `!` a"
-    yield "step was taken back, `–` nothing done, `≠` outputs differ, `?` not compared, `t` the limit"
-    yield "of time was reached (on a machine with other work, that may be the load), `·` not reached."
+    yield "step was taken back, `–` nothing done, `≠` outputs differ, `?` not compared, `t` the"
+    yield "limit of time was reached (on a machine with other work, that may be the load), `·` not"
+    yield "reached."
     yield ""
     yield "| model | source | default | " + " | ".join(names) + " |"
     yield "|---|--:|--:|" + "--:|" * len(names)
