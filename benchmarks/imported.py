@@ -12,6 +12,7 @@ rewrites of a run. Run it with an interpreter that has the extra `peers` (`sh .c
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tempfile
 import time
@@ -47,6 +48,7 @@ TOOLS = (
     "onnxscript",
 )
 EQUAL = "equal"
+_TEMPORARY = re.compile(r"\S*/passlens-\w+-\w+/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +176,9 @@ def report(rows: Sequence[Kept]) -> Iterator[str]:
     names = [one.replace("rewrite", "rules").replace("-by-", ", ") for one in IMPORTED]
     names = [one.removeprefix("optimize, ") for one in names]
     yield "Nodes left: before the preset / after it. The note behind says what is special: `!` a"
-    yield "step was taken back, `–` nothing done, `≠` outputs differ, `?` not compared, `t` time."
+    yield "step was taken back, `–` nothing done, `≠` outputs differ, `?` not compared, `t` the"
+    yield "limit of time was reached (on a machine with other work, that may be the load), `·` not"
+    yield "reached."
     yield ""
     yield "| model | source | default | " + " | ".join(names) + " |"
     yield "|---|--:|--:|" + "--:|" * len(names)
@@ -208,6 +212,7 @@ def _broken(rows: Sequence[Kept]) -> dict[tuple[str, str, str], list[str]]:
             pass_id, order = key.split("/")
             if not unopened or key == "default/preset":
                 for told in dict.fromkeys(filter(None, [*cell.failed, cell.failure])):
+                    told = _TEMPORARY.sub("", told)
                     found.setdefault((pass_id, row.name, told), []).append(order)
     return found
 
@@ -216,7 +221,7 @@ def _short(cell: Cell | None) -> str:
     if cell is None:
         return "·"
     if cell.failure:
-        return "t" if cell.failure.startswith("more than") else "failed"
+        return "t" if cell.failure.startswith("Stopped after") else "failed"
     marks = "!" if cell.failed else "–" if not cell.steps and cell.declined else ""
     if not cell.verdict.startswith(EQUAL):
         marks += "≠" if cell.verdict.startswith("diff") else "?"
