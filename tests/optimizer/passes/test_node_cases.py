@@ -139,6 +139,7 @@ def tallied(part: int, parts: int) -> tuple[Counter[str], list[str]]:
     return counts, wrong
 
 
+@pytest.mark.long
 def test_a_part_of_the_cases_computes_the_same_with_every_preset() -> None:
     counts, wrong = tallied(3, 16 * PARTS)
     assert wrong == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from math import isqrt
 from typing import Any, Protocol
 
 import numpy as np
@@ -101,14 +102,8 @@ def _rational_root(term: Term) -> Term:
         return z3.Function("Sqrt", z3.RealSort(), z3.RealSort())(term)
     number = Fraction(value.numerator_as_long(), value.denominator_as_long())
     scaled = number * 10**60
-    root = _integer_root(scaled.numerator // scaled.denominator)
+    root = isqrt(scaled.numerator // scaled.denominator)
     return z3.RealVal(str(Fraction(root, 10**30)))
-
-
-def _integer_root(number: int) -> int:
-    import math
-
-    return math.isqrt(number)
 
 
 def _reduced(combine: Callable[[Sequence[Term]], Term]) -> Callable[..., Terms]:

@@ -18,8 +18,10 @@ from optimizer.verify import bisect, verify
 from profiling.workers import WorkerPool
 from tests.optimizer.verify.wrong_rules import WRONG, Wrong, network
 
+pytestmark = pytest.mark.long
+
 BEFORE = 10
-"""Honest steps that stand before the wrong one at least, or behind it."""
+"""A third of the honest steps that a trace has at least."""
 
 
 def _source(isolate: WorkerPool) -> Model:
