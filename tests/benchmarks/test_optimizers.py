@@ -62,7 +62,7 @@ def test_our_output_is_run_compared_and_counted(tmp_path: Path) -> None:
 
 
 def test_feeds_of_a_manifest_are_read(tmp_path: Path) -> None:
-    feeds = [
+    feeds: list[dict[str, object]] = [
         {"name": "ids", "dtype": "int64", "shape": [1, 4], "low": 0, "high": 9},
         {"name": "rate", "dtype": "int64", "shape": [], "value": 16000},
         {"name": "x", "dtype": "float32", "shape": [2], "normal": [0, 1]},
