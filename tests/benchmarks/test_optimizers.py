@@ -25,7 +25,7 @@ def test_what_does_not_agree_does_not_count_and_who_leaves_less_is_named() -> No
         Row(
             "wrong",
             12,
-            {**right, "onnxruntime-extended": found(3, "/tmp/a1/optimized.onnx failed.")},
+            {**right, "onnxruntime-extended": found(3, "kept/a1/optimized.onnx failed.")},
         ),
         Row("less", 12, {**right, "onnxruntime-extended": Found({"Mul": 5}, 1.0)}),
     ]
