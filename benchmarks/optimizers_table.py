@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,6 +31,7 @@ REASONS: Mapping[str, str] = {
 """Why somebody leaves less, by the beginning of the model's name."""
 
 _SHOWN = 5
+_PATH = re.compile(r"\S*/optimized\.onnx")
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,4 +194,4 @@ def problems(rows: Sequence[Row], tools: Sequence[str]) -> Iterator[str]:
         for row in rows:
             found = row.found.get(tool)
             if found is not None and found.problem:
-                yield f"- {tool}, {row.model}: {found.problem}"
+                yield f"- {tool}, {row.model}: {_PATH.sub('its output', found.problem)}"

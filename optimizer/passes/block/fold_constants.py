@@ -186,10 +186,10 @@ def _size(root: ir.Node, known: _Expressions, context: Context) -> int:
             if value is None or _is_constant(value):
                 continue
             producer = value.producer()
-            if producer is None or producer.graph is not node.graph:
-                total = 0
-            elif is_constant_node(producer):
+            if producer is not None and is_constant_node(producer):  # a body may read one outside
                 total = total if context.tensor(value) is not None else 0
+            elif producer is None or producer.graph is not node.graph:
+                total = 0
             elif (inner := sizes.get(producer)) is None and producer.op_type in FOLDED:
                 stack.append(producer)
                 total = -1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import onnx_ir as ir
@@ -103,7 +104,7 @@ class FuseMatmulRuntime(Pass):
 
 
 def _product(
-    first: ir.Value, second: ir.Value, attributes: dict[str, object], named: ir.Node
+    first: ir.Value, second: ir.Value, attributes: Mapping[str, object], named: ir.Node
 ) -> NewNode:
     return NewNode(_FUSED, [first, second], attributes, domain=_MICROSOFT, name=named.name)
 
