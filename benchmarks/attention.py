@@ -185,7 +185,7 @@ def report(rows: Iterable[Row], left_out: list[str]) -> Iterable[str]:
     """The page."""
     yield "# Attentions recognized"
     yield ""
-    yield f"{describe('onnxruntime', 'onnxruntime-gpu')}, one thread."
+    yield f"{describe('onnxruntime-gpu')}, one thread."
     yield ""
     yield (
         "Preset `runtime`; *without* is the same without "
