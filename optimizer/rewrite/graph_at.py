@@ -38,7 +38,7 @@ class TraceFiles:
     trace: Path
 
 
-_FileState = tuple[str, int, int]
+_FileState = tuple[int | str, ...]
 _open: OrderedDict[tuple[_FileState, _FileState], Cursor] = OrderedDict()
 
 
@@ -62,10 +62,14 @@ def trace_cursor(files: TraceFiles) -> Generator[Cursor]:
     Raises:
         StudioError: the source cannot be loaded, or the trace is damaged.
     """
-    key = (_state(files.source), _state(files.trace))
-    cursor = _open.pop(key, None) or _opened(files)[1]
+    cursor = _open.pop(_key(files), None) or _opened(files)[1]
     yield cursor
-    _open[key] = cursor
+    remember_cursor(files, cursor)
+
+
+def remember_cursor(files: TraceFiles, cursor: Cursor) -> None:
+    """Keep a cursor for the next who asks for this trace, also when its files are moved."""
+    _open[_key(files)] = cursor
     while len(_open) > MOST_OPEN:
         _open.popitem(last=False)
 
@@ -87,10 +91,14 @@ def _opened(files: TraceFiles) -> tuple[Model, Cursor]:
         return model, open_trace_over(files.trace, model.ir)
 
 
+def _key(files: TraceFiles) -> tuple[_FileState, _FileState]:
+    return _state(files.source), _state(files.trace)
+
+
 def _state(path: Path) -> _FileState:
     """Which file, and in which state; one that is missing is told by who reads it."""
     try:
         status = path.stat()
     except OSError:
         return (str(path), -1, -1)
-    return (str(path), status.st_size, status.st_mtime_ns)
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)

@@ -30,7 +30,7 @@ from optimizer.model.writer import write
 from optimizer.pipeline import Pipeline
 from optimizer.registry import GraphPass
 from optimizer.rewrite.driver import Stop, optimize
-from optimizer.rewrite.graph_at import TraceFiles, graph_at, trace_cursor
+from optimizer.rewrite.graph_at import TraceFiles, graph_at, remember_cursor, trace_cursor
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import Trace
 from optimizer.rewrite.trace_file import save_trace
@@ -146,6 +146,7 @@ def rewrite_model(
     groups = groups_of(model.ir.graph)
     steps = steps_json(cursor, key=target.name, graph_key=folder.name, groups=groups)
     _write_gzip(target / STEPS, steps)
+    remember_cursor(TraceFiles(folder / SOURCE, target / TRACE), cursor)
     totals = {metric: (first, last) for metric, (first, last) in steps["totals"].items()}
     nodes = (nodes_before, nodes_after)
     result = RunResult(

@@ -11,7 +11,14 @@ from optimizer.pipeline import Pipeline
 from optimizer.registry import passes
 from optimizer.rewrite import graph_at as module
 from optimizer.rewrite.driver import Stop, optimize
-from optimizer.rewrite.graph_at import MOST_OPEN, TraceFiles, graph_at, own_graph_at, trace_cursor
+from optimizer.rewrite.graph_at import (
+    MOST_OPEN,
+    TraceFiles,
+    graph_at,
+    own_graph_at,
+    remember_cursor,
+    trace_cursor,
+)  # fmt: skip
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace_file import save_trace
 from tests.optimizer.graphs import loaded
@@ -98,3 +105,19 @@ def test_a_cursor_that_somebody_failed_with_is_not_used_again(
         raise RuntimeError
     assert to_bytes(graph_at(here, 0)) == to_bytes(own_graph_at(here, 0).ir)
     assert len(loads) == 4
+
+
+def test_who_has_just_run_the_passes_hands_the_graph_on_also_when_its_files_are_moved(
+    tmp_path: Path, loads: list[Path]
+) -> None:
+    there = files(tmp_path / "draft")
+    model = load_path(there.source)
+    wanted = Pipeline(tuple(p() for p in passes() if p.presets))
+    cursor = Cursor.at_end(optimize(model, wanted, stop=Stop()))
+    remember_cursor(there, cursor)
+    (tmp_path / "draft").rename(tmp_path / "kept")
+    moved = TraceFiles(tmp_path / "kept" / "source.onnx", tmp_path / "kept" / "trace.zip")
+    found = to_bytes(graph_at(moved, 2))
+    assert loads == []
+    module._open.clear()  # pyright: ignore[reportPrivateUsage]
+    assert found == to_bytes(graph_at(moved, 2)), "as read from the files"
