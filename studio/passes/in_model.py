@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
+from optimizer.isolation import Following
 from optimizer.rewrite.what_if import Preview
 from studio.artifacts.opened import PassCounts
 from studio.opening import model_task, run_task, title_of
 from studio.page.parts import PATIENCE_S
-from studio.preview import PREVIEW
+from studio.preview import PREVIEW, StepPreview
 from studio.services import store, tasks
 from studio.tasks import Task
 from studio.workspace import Workspace
@@ -48,8 +48,12 @@ def in_model(workspace: Workspace) -> InModel:
     if running.result is None:
         return _unknown(title, running)
     subject = (opening.result, running.result)
+
+    def make(**following: Unpack[Following]) -> StepPreview:
+        return store().get(PREVIEW, subject, 0, **following)
+
     # The key is the viewer's, which asks the same of any step.
-    asking = tasks().start(PREVIEW.key(subject, 0), partial(store().get, PREVIEW, subject, 0))
+    asking = tasks().start(PREVIEW.key(subject, 0), make)
     asking.wait(PATIENCE_S)
     did = running.result.result.passes
     if asking.result is None:
