@@ -38,16 +38,14 @@ Family = Literal[
 ]  # fmt: skip
 Exactness = Literal["exact", "reassociates", "lossy"]
 Preset = Literal["portable", "cpu", "cuda", "generated"]
-FormerPreset = Literal["default", "runtime"]
-"""Names that presets had before there was one for each target."""
-
 FAMILIES: tuple[Family, ...] = get_args(Family)
 PRESETS: tuple[Preset, ...] = get_args(Preset)
 NO_PRESET: Literal["none"] = "none"
 """In place of a preset: no pass at all."""
 PORTABLE: Preset = "portable"
 """What is chosen where nobody chooses."""
-_FORMER: Mapping[str, tuple[Preset, ...]] = {"default": ("portable",), "runtime": ("cpu", "cuda")}
+_FORMER: Mapping[str, Preset] = {"default": "portable", "runtime": "cpu"}
+"""Names that presets had before there was one for each target."""
 LAST: frozenset[Family] = frozenset({"memory"})
 """Families whose passes run once, when all others are done: what they add, sharing takes back."""
 ON_REQUEST: frozenset[Family] = frozenset(
@@ -98,7 +96,7 @@ class Pass:
     id: ClassVar[str]
     family: ClassVar[Family]
     exactness: ClassVar[Exactness]
-    presets: ClassVar[tuple[Preset | FormerPreset, ...]] = PRESETS
+    presets: ClassVar[tuple[Preset, ...]] = PRESETS
     order: ClassVar[int] = 50
     last: ClassVar[bool] = False
     needs: ClassVar[str] = ""
@@ -204,7 +202,6 @@ def register(declared: PassType) -> PassType:
         declared.last = True
     if declared.family in ON_REQUEST and "presets" not in vars(declared):
         declared.presets = ()
-    declared.presets = tuple(new for one in declared.presets for new in _FORMER.get(one, (one,)))
     if "__dataclass_fields__" not in vars(declared):
         declared = dataclass(frozen=True)(declared)
     if declared.id in _REGISTRY and _REGISTRY[declared.id].__module__ != declared.__module__:
@@ -215,7 +212,7 @@ def register(declared: PassType) -> PassType:
 
 def preset_named(name: str) -> Preset | Literal["none"] | None:
     """The preset of a name, also of one that it had formerly: links and traces have those."""
-    present = _FORMER[name][0] if name in _FORMER else name
+    present = _FORMER.get(name, name)
     return next((preset for preset in (*PRESETS, NO_PRESET) if preset == present), None)
 
 

@@ -56,7 +56,7 @@ class RaiseOpsetForAttention(Pass):
 
     id = "raise-opset-for-attention"
     exactness = "exact"
-    presets = ("runtime",)
+    presets = ("cpu", "cuda")
     order = 83
 
     @rule(*ATTENTION.roots, name="AttentionBeforeOpset", reach=ATTENTION.reach)

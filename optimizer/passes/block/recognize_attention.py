@@ -57,7 +57,7 @@ class RecognizeAttention(Pass):
 
     id = "recognize-attention"
     exactness = "reassociates"
-    presets = ("default", "runtime")
+    presets = ("portable", "cpu", "cuda")
     order = 84
 
     @matches(ATTENTION, name="Attention")

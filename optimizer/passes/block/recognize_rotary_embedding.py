@@ -188,7 +188,7 @@ class RecognizeRotaryEmbedding(Pass):
 
     id = "recognize-rotary-embedding"
     exactness = "reassociates"
-    presets = ("default", "runtime")
+    presets = ("portable", "cpu", "cuda")
     order = 84
 
     @rule(*ROTARY.roots, name="RotaryEmbedding", reach=ROTARY.reach + 1)

@@ -18,9 +18,6 @@ from optimizer.registry import ANY, Pass, register, rule
 from optimizer.rules import Context, Declined, Inference, Outcome, Place, Replacement
 from optimizer.rules.wording import described
 
-OPSET = 13
-"""Unless told otherwise: in it quantized weights may have a scale a channel."""
-
 _EXPERIMENTS = frozenset(
     {
         "Affine", "Crop", "DynamicSlice", "ImageScaler", "ParametricSoftplus", "Scale",
@@ -61,7 +58,7 @@ class RaiseOpset(Pass):
         ONNX operator changelog.
 
     Attributes:
-        opset: where to end.
+        opset: where to end; from 13 on, quantized weights may have a scale a channel.
     """
 
     id = "raise-opset"
@@ -69,7 +66,7 @@ class RaiseOpset(Pass):
     presets = ()
     order = 10
 
-    opset: int = OPSET
+    opset: int = 13
 
     @rule(ANY, name="NewerOpset")
     def match(self, node: ir.Node, context: Context) -> Outcome:

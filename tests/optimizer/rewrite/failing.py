@@ -25,7 +25,7 @@ class PlantedBug(Pass):
     id = "planted-bug"
     family = "node"
     exactness = "exact"
-    presets = ("default",)
+    presets = ("portable",)
     order = 1
 
     @rule("Relu", name="RaisesAtOnce")

@@ -19,13 +19,13 @@ def test_each_change_is_a_branch_of_what_it_was_made_from() -> None:
     start = Workspace()
     without = start.with_pass(PAD, enabled=False)
     vetoed = without.with_veto(VETO, step=None)
-    runtime = start.with_preset("runtime")
+    cpu = start.with_preset("cpu")
     tree = Branches.of(start).grown(start, without).grown(without, vetoed)
-    tree = tree.grown(vetoed, without).grown(without, start).grown(start, runtime)
+    tree = tree.grown(vetoed, without).grown(without, start).grown(start, cpu)
     declared = find(PAD)
     assert declared is not None
     assert [one.change for one in tree.tried] == [
-        "default", f"\N{MINUS SIGN} {declared.title()}", "1 veto", "preset runtime",
+        "portable", f"\N{MINUS SIGN} {declared.title()}", "1 veto", "preset cpu",
     ]  # fmt: skip
     assert [one.parent for one in tree.tried] == [None, 0, 1, 0]
     assert [*tree.in_order()] == [(0, 0), (1, 1), (2, 2), (3, 1)]
@@ -35,19 +35,19 @@ def test_each_change_is_a_branch_of_what_it_was_made_from() -> None:
 
 
 def test_a_change_is_told_in_a_few_words() -> None:
-    one = Versus("default")
-    vetoed = Versus("default", vetoed=frozenset({"a", "b"}))
+    one = Versus("portable")
+    vetoed = Versus("portable", vetoed=frozenset({"a", "b"}))
     assert what_changed(one, vetoed) == "2 vetoes"
     assert what_changed(vetoed, one) == "2 vetoes taken back"
-    assert what_changed(one, Versus("default", plan="0" * 16)) == "order or options"
-    assert what_changed(one, Versus("default", frozenset({"fuse-gelu-runtime"}))).startswith("+ ")
+    assert what_changed(one, Versus("portable", plan="0" * 16)) == "order or options"
+    assert what_changed(one, Versus("portable", frozenset({"fuse-gelu-runtime"}))).startswith("+ ")
 
 
 def test_a_link_carries_the_vetoes_of_the_pipeline_that_is_compared() -> None:
-    compared = Versus("default", off=frozenset({PAD}), vetoed=frozenset({VETO.match}))
+    compared = Versus("portable", off=frozenset({PAD}), vetoed=frozenset({VETO.match}))
     assert Versus.from_link(compared.to_link()) == compared
     assert compared.pipeline().vetoed == {VETO.match}
-    assert compared.name() == "default, \N{MINUS SIGN}1 pass, 1 veto"
+    assert compared.name() == "portable, \N{MINUS SIGN}1 pass, 1 veto"
 
 
 @pytest.mark.browser
