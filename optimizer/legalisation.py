@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +18,8 @@ from optimizer.registry import passes
 from optimizer.rewrite.driver import Stop, optimize
 from optimizer.rewrite.trace import Trace
 
-COMPOSING = frozenset(
-    {"fuse-matmul-add", "fuse-transpose-matmul", "recognize-gelu", "recognize-layer-norm"}
+COMPOSING = re.compile(
+    "fuse-(matmul-add|transpose-matmul)|merge-extremes|reduce-strength|recognize-.*"
 )
 """Passes of the preset `portable` that put together what is to be taken apart."""
 
@@ -54,7 +55,7 @@ def legalising(option: str) -> Pipeline:
     for declared in passes():
         if declared.family == "lowering":
             chosen.append(declared(**{"profile": option}))
-        elif "portable" in declared.presets and declared.id not in COMPOSING:
+        elif "portable" in declared.presets and not COMPOSING.fullmatch(declared.id):
             chosen.append(declared())
     if layout != FIRST:
         chosen += [AssignLayout(option), CancelConversions()]

@@ -207,9 +207,10 @@ def test_the_keyboard_alone_opens_a_model_and_steps(page: Page, app_url: str) ->
     page.keyboard.press("Enter")
     wait(page, "window.__passlens.step > 50")
     last = state(page)["step"]
-    press_until(
-        page, "Tab", "focused.shadowRoot && focused.shadowRoot.activeElement?.tagName === 'CANVAS'"
-    )
+    inner = "focused.shadowRoot && focused.shadowRoot.activeElement"
+    press_until(page, "Tab", f"{inner}?.textContent === 'To the steps'", most=60)
+    page.keyboard.press("Enter")
+    press_until(page, "Tab", f"{inner}?.tagName === 'CANVAS'", most=1)
     page.keyboard.press("ArrowLeft")
     wait(page, f"window.__passlens.step === {last - 1}")
 

@@ -66,4 +66,4 @@ def test_from_a_branch_back_to_the_trunk_and_both_compared(page: Page, app_url: 
     rows.nth(1).get_by_role("button", name="Compare with").click()
     only = page.locator(".pl-only").first
     expect(only).to_contain_text("1 rewrite", timeout=PATIENCE_MS)
-    assert "versus=default" in page.url
+    assert "versus=portable" in page.url

@@ -142,7 +142,7 @@ def test_a_set_of_variants_is_one_click(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/run?model=tour")
     press(page, "Compare…")
     page.get_by_role("button", name="Source / last step / presets").click(timeout=PATIENCE_MS)
-    page.wait_for_url(re.compile("race=source%2Clast%2Cruntime"), timeout=PATIENCE_MS)
+    page.wait_for_url(re.compile("race=source%2Clast%2Ccpu"), timeout=PATIENCE_MS)
 
 
 def test_contradictory_options_leave_the_results_and_are_mended_beside_the_button(

@@ -3,7 +3,7 @@
 
 import { Card } from "../panels/step-card.js";
 import { Details } from "../panels/details.js";
-import { h } from "../page/dom.js";
+import { button, h } from "../page/dom.js";
 import { FilmPanel } from "../film/panel.js";
 import { giveFocusBack } from "../page/keyboard.js";
 import { GroupCard } from "../panels/group-card.js";
@@ -45,7 +45,13 @@ export class Shell {
     this.note = new Note(context);
     this.help = new Help(() => commandsOf(context, this));
     this.tools = makeTools(context, this);
-    this.left = h("aside.pl-left", { "aria-label": "Passes" }, this.passes.el);
+    const skip = () => this.scrubber.bar.canvas.focus();
+    this.left = h(
+      "aside.pl-left",
+      { "aria-label": "Passes" },
+      button("Skip the passes", "To the steps", skip, "pl-skip"),
+      this.passes.el,
+    );
     this.right = h("aside.pl-right", { "aria-label": "Details" }, [
       ...[this.search, this.card, this.details, this.groupCard].map(({ el }) => el),
       this.announcer.details,
