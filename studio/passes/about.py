@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import fields
 from html import escape
@@ -10,6 +11,7 @@ from optimizer.patterns.description import Described, described
 from optimizer.registry import Pass
 from studio.passes.search import operators_of
 
+_QUOTED = re.compile("`([^`]+)`")
 _AFTER_PICTURE = ("When it is safe", "Numerics", "Source")
 _MEANINGS = {
     "exact": "outputs stay bit-identical",
@@ -92,7 +94,8 @@ def _short(value: object) -> str:
 
 
 def _paragraphs(text: str) -> str:
-    return "".join(f"<p>{escape(part)}</p>" for part in _blocks(text.splitlines()))
+    marked = (_QUOTED.sub(r"<code>\1</code>", escape(part)) for part in _blocks(text.splitlines()))
+    return "".join(f"<p>{part}</p>" for part in marked)
 
 
 def _blocks(lines: Iterable[str]) -> list[str]:

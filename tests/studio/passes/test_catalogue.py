@@ -49,6 +49,7 @@ def test_all_that_a_pass_says_of_itself_is_shown_and_escaped() -> None:
         assert part in text + spellings_html(declared)
     assert "The variance runs over the axes of the mean" in spellings_html(declared)
     assert "profile" in safety_html(known("lower-pooling"))
+    assert "say <code>is_test</code>;" in safety_html(known("eliminate-dropout"))
     assert spellings_html(known("fold-constants")) == ""
     assert "<script" not in text
 
