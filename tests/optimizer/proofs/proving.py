@@ -31,6 +31,9 @@ ROUNDING = Fraction(1, 2**20)
 CLOSE = 2.0**-14
 """The same where a side is no polynomial, over inputs of at most 1."""
 
+TOO_LARGE = ("recognize-attention", "recognize-rotary-embedding")
+"""Passes in whose cases a softmax or a rotation lies between products."""
+
 Verdict = Literal[
     "proved", "proved up to rounding", "proved as reals", "refuted", "open", "no terms"
 ]
@@ -66,6 +69,8 @@ def proof_of(case: Case) -> Proof | None:
         return None
     rules = tuple(dict.fromkeys(rewrite.rule for rewrite in trace.rewrites))
     theory = theory_of(configured.exactness)
+    if case.pass_id in TOO_LARGE:
+        return Proof("open", "more terms than Z3 answers for within minutes", rules)
     after, known = proto_of(model.ir), case.feeds(before)
     found = compared(before, after, theory, known)
     if found.verdict == "open" and theory.name == "bits":
