@@ -72,7 +72,7 @@ def _chain() -> list[KernelCase]:
         kept = Relu (sum)
         y = Sub (kept, c)
     }"""
-    return [KernelCase("seven operators", "64×12544", _model(text), 8)]
+    return [KernelCase("seven operators", "64×12544", _model(text), 16)]
 
 
 _SOFTMAX = """masked_softmax (float[1,12,{n},{n}] x, float[1,1,{n},{n}] mask)
