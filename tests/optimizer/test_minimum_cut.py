@@ -96,6 +96,7 @@ def network(layers: int) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
+@pytest.mark.long  # where lines are counted, that is calls, too
 def test_twice_as_deep_a_network_is_assigned_and_rewritten_with_twice_the_work() -> None:
     def work(layers: int) -> int:
         model = load_bytes(network(layers).SerializeToString(), name="chain")
