@@ -50,7 +50,7 @@ def launch(
         again: of the button once there is a result.
         show_partial: draws what is known so far, of work that publishes it through `partial`.
         show_left: the same when it was cancelled or failed; as `show_partial` unless given.
-        beside: draws what more can be done with a result, beside the button.
+        beside: draws what more can be done with a result.
         earlier: draws a recording of such work, below `explain`, until it is begun.
         blocked: draws, beside the button, why it cannot be begun now; what there is stays.
     """
@@ -64,12 +64,7 @@ def launch(
 
     task: Task[Any] | None = tasks().get(key)
     if task is None:
-        with _row(name):
-            _begin(name, start, blocked)
-        with _body(name):
-            explain()
-            if earlier is not None:
-                earlier()
+        _not_begun(name, start, blocked, explain=explain, earlier=earlier)
     elif not task.wait(PATIENCE_S):
         _say_blocked(blocked)
         _follow(task, name, so_far)
@@ -80,13 +75,24 @@ def launch(
         with _body(name):
             so_far(task)
     elif task.result is not None:
-        result: Result = task.result
         with _row(name):
             _again((name, again), start, blocked)
             if beside is not None:
-                beside(result)
+                beside(task.result)
         with _body(name):
-            show(result)
+            show(task.result)
+
+
+def _not_begun(
+    name: str, start: Draw, blocked: Draw | None, *, explain: Draw, earlier: Draw | None
+) -> None:
+    """The button, and what will be here."""
+    with _row(name):
+        _begin(name, start, blocked)
+    with _body(name):
+        explain()
+        if earlier is not None:
+            earlier()
 
 
 def _so_far(task: Task[Any], draw: Callable[[Any], None] | None, explain: Draw) -> None:
