@@ -68,10 +68,15 @@ def _denominator(scalar: Scalar) -> Scalar | None:
     ):
         return None
     below = scalar.arguments[1]
-    if not isinstance(below, Apply) or below.function != "add":
+    return None if exponent_of(below) is None else below
+
+
+def exponent_of(scalar: Scalar) -> Scalar | None:
+    """The x of 1 + exp(x)."""
+    if not isinstance(scalar, Apply) or scalar.function != "add":
         return None
-    powers = [one for one in below.arguments if isinstance(one, Apply) and one.function == "exp"]
-    return below if powers and any(map(_is_one, below.arguments)) else None
+    powers = [one for one in scalar.arguments if isinstance(one, Apply) and one.function == "exp"]
+    return powers[0].arguments[0] if powers and any(map(_is_one, scalar.arguments)) else None
 
 
 def _is_one(scalar: Scalar) -> bool:

@@ -96,13 +96,29 @@ def quotient_of_row(a: Expr, b: Expr) -> Expr:
 
 
 def exp(a: Expr, stages: Stages) -> Expr:
-    """The exponential: 2 to a whole number, times a polynomial.
-
-    The polynomial is twice what it should be, and the power half: that is never infinite, so that
-    the product overflows where it should. NaN stays on all the way.
-    """
+    """The exponential; NaN stays on all the way."""
     if a.type().bits() != 32:
         return hl.exp(a)
+    doubled, half = _exp_factors(a, stages)
+    return doubled * half
+
+
+def quotient_by_exp_and_1(a: Expr, b: Expr, stages: Stages) -> Expr:
+    """The quotient a / (exp(b) + 1), product and sum in one; `a` is no constant.
+
+    Whoever asks for NaN is told wrong of the divisor, but not of the quotient of an unknown number.
+    """
+    if b.type().bits() != 32 or not stages.fused:
+        return a / (exp(b, stages) + number(1.0, b))
+    doubled, half = _exp_factors(b, stages)
+    return a / stages.contracted(doubled * half + hl.f32(1.0))
+
+
+def _exp_factors(a: Expr, stages: Stages) -> tuple[Expr, Expr]:
+    """Of exp of a float32: twice a polynomial, and half of 2 to a whole number.
+
+    Half the power is never infinite, so that the product overflows where it should.
+    """
     held = stages.strict(at_most(hl.f32(_EXP_MOST), at_least(hl.f32(_EXP_LEAST), a)))
     shifted = stages.contracted(held * hl.f32(_LOG2_E) + hl.f32(_TO_EXPONENT))
     times = stages.strict(shifted - hl.f32(_TO_EXPONENT))
@@ -112,7 +128,7 @@ def exp(a: Expr, stages: Stages) -> Expr:
         rest = stages.strict(held - times * large - times * small)
     doubled = stages.contracted(_polynomial(rest, tuple(2 * one for one in _EXP)))
     exponent = hl.reinterpret(hl.Int(32), shifted) << _MANTISSA_BITS
-    return doubled * hl.reinterpret(hl.Float(32), exponent)
+    return doubled, hl.reinterpret(hl.Float(32), exponent)
 
 
 def log(a: Expr) -> Expr:

@@ -16,6 +16,7 @@ import onnx_ir as ir
 from optimizer.dimension import Dimension
 from optimizer.loops.algorithm import extent_scalar
 from optimizer.loops.indexing import stays_within
+from optimizer.loops.quotients import exponent_of
 from optimizer.loops.scalar import (
     Apply,
     Element,
@@ -133,6 +134,10 @@ class Body:
     def _applied(self, scalar: Apply) -> Expr:
         if scalar.function == "pow":
             return self._power(scalar)
+        exponent = exponent_of(scalar.arguments[-1]) if scalar.function == "div" else None
+        if exponent is not None and not isinstance(scalar.arguments[0], Number):
+            above, power = self.value(scalar.arguments[0]), self.value(exponent)
+            return guarded.quotient_by_exp_and_1(above, power, self._stages)
         values = [self.value(argument) for argument in scalar.arguments]
         if scalar.function == "cast":
             return _converted(values[0], scalar.arguments[0].dtype, scalar.dtype)

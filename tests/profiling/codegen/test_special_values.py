@@ -160,3 +160,34 @@ def test_what_ends_at_one_is_exactly_one_there(
     ((outputs,),) = shared_pool(run_each, library, [(kernel, [[given]])])
     for found in outputs:
         np.testing.assert_array_equal(found, np.sign(given))
+
+
+@NEEDS_HALIDE
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_gated_number_keeps_nan_through_what_compares(
+    level: CpuLevel, tmp_path: Path, shared_pool: WorkerPool
+) -> None:
+    if LEVELS.index(level) > LEVELS.index(cpu_level()):
+        pytest.skip(f"this processor has no {level}")
+    model = onnx.parser.parse_model(
+        """<ir_version: 10, opset_import: ["" : 20]>
+        g (float[n] x, float[n] y) => (float[n] above, float[n] within, bool[n] lost, float[n] all)
+        <float low = {-1}, float high = {2}> {
+            gate = Sigmoid (x)
+            gated = Mul (gate, y)
+            above = Relu (gated)
+            within = Clip (gated, low, high)
+            lost = IsNaN (gated)
+            all = Max (gated, low)
+        }"""
+    )
+    kernel = Kernel("gated", region_of(model)[0], None, "halide", "gated")
+    library = shared_pool(partial(build_library, levels=[level]), [kernel], tmp_path)
+    given = _pairs(SPECIAL)
+    ((outputs,),) = shared_pool(run_each, library, [(kernel, [given])])
+    runtime = run(model, {"x": given[0], "y": given[1]})
+    loops = evaluate(kernel.algorithm, given)
+    for output, found, right, also in zip(model.graph.output, outputs, runtime, loops, strict=True):
+        agree = _same(found, right) | _same(found, also)
+        wrong = [(given[0][at], given[1][at], found[at]) for at in np.flatnonzero(~agree)[:4]]
+        assert wrong == [], output.name
