@@ -42,6 +42,7 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--process-per-site",  # what one page has compiled of Streamlit, the next one need not
 ]
 
 
