@@ -45,7 +45,7 @@ test: browser postgresql lint
 	@echo "test: browsers, whole networks and real measurements"
 	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) $(PARALLEL) -m "not slow and not alone and not ($(QUICK))"
 	@echo "test: what believes its measurements, alone"
-	@$(PYTEST) -m "alone and not slow"
+	@$(PYTEST) -m "alone and not slow" $$(grep -rl --include='test_*.py' 'mark\.alone' tests)
 
 check: lint
 	@echo "check: quick tests, without a browser, whole networks and real measurements"
@@ -95,7 +95,7 @@ lint: $(TESTING)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync types viewer
 
 types:
-	@$(BIN)/pyright --pythonpath $(BIN)/python
+	@$(BIN)/pyright --threads 2 --pythonpath $(BIN)/python
 
 viewer:
 	@cd studio/viewer && $(NODE) $(JAVASCRIPT)/typescript/bin/tsc --noEmit

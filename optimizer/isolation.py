@@ -7,7 +7,12 @@ real one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import atexit
+import tempfile
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Protocol, TypedDict, TypeVar, Unpack
 
 from optimizer.limits import JobLimits
@@ -65,3 +70,28 @@ def within_worker(
     """The `Isolate` of code that already runs in a worker process: just call."""
     del options
     return function(*args)
+
+
+_jobs: list[Path] = []
+
+
+@contextmanager
+def job_in(folder: Path) -> Generator[None]:
+    """While a job runs, in a worker: what it leaves in this folder goes with it."""
+    _jobs.append(folder)
+    try:
+        yield
+    finally:
+        _jobs.pop()
+
+
+def scratch_folder() -> Path:
+    """Where files may be left: the job's own folder, elsewhere one that goes with the process."""
+    return _jobs[-1] if _jobs else _folder_of_the_process()
+
+
+@cache
+def _folder_of_the_process() -> Path:
+    folder = tempfile.TemporaryDirectory(prefix="passlens-scratch-", ignore_cleanup_errors=True)
+    atexit.register(folder.cleanup)
+    return Path(folder.name)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import shutil
+import subprocess
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
@@ -16,6 +18,13 @@ from docs.rooms import EXCEPTIONS, LAYERS
 ROOT = Path(__file__).parents[1]
 PACKAGES = tuple(LAYERS)
 SCREENS = {"streamlit", "plotly", "app"}
+TOP = {
+    ".ci", ".dockerignore", ".github", ".gitignore", ".pre-commit-config.yaml", ".streamlit",
+    "CHANGELOG.md", "CONTRIBUTING.md", "Dockerfile", "LICENSE", "Makefile", "README.md",
+    "SECURITY.md", "app.py", "compose.yaml", "constraints.txt", "pyproject.toml",
+    "benchmarks", "docs", "optimizer", "passlens", "profiling", "studio", "tests",
+}  # fmt: skip
+"""All files and folders at the top: what a run has left there is committed unseen otherwise."""
 Arrow = tuple[str, str]
 
 
@@ -126,6 +135,17 @@ def test_protobufs_are_not_touched_by_what_people_see() -> None:
         if "ModelProto" in path.read_text() or "GraphProto" in path.read_text()
     ]
     assert users == []
+
+
+def test_nothing_unknown_is_kept_at_the_top_of_the_repository() -> None:
+    git = shutil.which("git")
+    if git is None or not (ROOT / ".git").exists():
+        pytest.skip("no repository, or no Git to ask")
+    asked = subprocess.run([git, "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    if asked.returncode:
+        pytest.skip("Git does not answer: the repository is somebody else's")
+    kept = [name for name in asked.stdout.decode().split("\0") if name]
+    assert {name.partition("/")[0] for name in kept} == TOP
 
 
 def test_generated_pages_are_up_to_date() -> None:

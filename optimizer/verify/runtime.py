@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from optimizer.errors import RunError
+from optimizer.isolation import scratch_folder
 from optimizer.model.outline import outlined_file
 from optimizer.verify.feeds import DTYPES, Array, Input
 from optimizer.verify.values import array_of, needs_values, value_of
@@ -41,10 +42,10 @@ class Interface:
 
 
 def as_file(model: bytes | Path) -> Path:
-    """The model as a file: bytes are written into the job's own folder."""
+    """The model as a file: bytes are written into the job's own folder, or a temporary one."""
     if isinstance(model, Path):
         return model
-    path = Path(f"model-{next(_file_numbers)}.onnx").absolute()
+    path = scratch_folder() / f"model-{next(_file_numbers)}.onnx"
     path.write_bytes(model)
     return path
 

@@ -17,8 +17,10 @@ import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from optimizer.errors import StudioError
+from optimizer.isolation import job_in
 from profiling.workers import confinement
 from profiling.workers.channel import Channel
 from profiling.workers.messages import (
@@ -81,7 +83,8 @@ def _run(job: Job, channel: Channel, *, address_space: bool) -> Message | Except
     os.chdir(job.folder)
     confinement.confine(job.limits, address_space=address_space)
     try:
-        return Returned(_call(job, channel), reusable=True)
+        with job_in(Path(job.folder)):
+            return Returned(_call(job, channel), reusable=True)
     except BaseException as error:  # whatever a job raises is its answer
         confinement.release()
         return _outcome(error)

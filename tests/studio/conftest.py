@@ -116,8 +116,14 @@ def profile(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture(scope="session")
 def caretaker(profile: BrowserContext) -> CDPSession:
-    """Who clears up after each visitor, from a blank page that stays."""
-    return profile.new_cdp_session(profile.new_page())
+    """Who clears up after each visitor, from a blank page that stays.
+
+    It is of the studio's site, whose process therefore stays, too, with all that it has compiled.
+    """
+    blank = profile.new_page()
+    blank.route("**", lambda route: route.fulfill(content_type="text/html"))
+    blank.goto("http://127.0.0.1/")
+    return profile.new_cdp_session(blank)
 
 
 @pytest.fixture
