@@ -51,12 +51,23 @@ def _tensor(node: ir.Node) -> ir.TensorProtocol | None:
         if attribute.is_ref():
             return None
         if name == "value" and attribute.type == ir.AttributeType.TENSOR:
-            return attribute.value  # `as_tensor` checks a protocol, which takes 0.1 ms
+            return tensor_in(attribute)
         if name in ("value_int", "value_ints"):
             return ir.Tensor(np.array(attribute.value, np.int64))
         if name in ("value_float", "value_floats"):
             return ir.Tensor(np.array(attribute.value, np.float32))
     return None
+
+
+def tensor_in(attribute: ir.Attr) -> ir.TensorProtocol:
+    """What a tensor attribute holds.
+
+    Raises:
+        TypeError: it holds something else.
+    """
+    if attribute.type != ir.AttributeType.TENSOR or attribute.is_ref():
+        return attribute.as_tensor()  # raises
+    return attribute.value  # `as_tensor` checks a protocol, which takes 0.1 ms
 
 
 class AbsentTensor(ir.LazyTensor):

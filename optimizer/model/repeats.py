@@ -17,7 +17,7 @@ from itertools import pairwise, takewhile
 import onnx_ir as ir
 from onnx_ir import serde
 
-from optimizer.constants import is_constant_node
+from optimizer.constants import is_constant_node, tensor_in
 from optimizer.model.graph import bodies
 from optimizer.model.repeated_text import Repeated, repeated, shared_lengths, suffix_array
 from optimizer.model.scopes import scope_path
@@ -260,7 +260,7 @@ def _attribute_key(attribute: ir.Attr) -> object:
     if attribute.is_ref():
         return None
     if attribute.type == ir.AttributeType.TENSOR:
-        tensor = attribute.as_tensor()
+        tensor = tensor_in(attribute)
         if tensor.nbytes > _LARGEST_ATTRIBUTE_BYTES or tensor.dtype == ir.DataType.STRING:
             return None
         return attribute.name, tensor.dtype, tuple(tensor.shape.numpy()), tensor.tobytes()

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.constants import constant_of
+from optimizer.constants import constant_of, tensor_in
 from optimizer.dimension import Dimension
 
 Dim = Dimension | None
@@ -151,7 +151,7 @@ class Call:
     def tensor(self, name: str) -> ir.TensorProtocol | None:
         """A tensor attribute."""
         attribute = self._attribute(name)
-        return None if attribute is None else attribute.as_tensor()
+        return None if attribute is None else tensor_in(attribute)
 
     def element_type(self, name: str) -> ir.DataType | None:
         """An attribute that names an element type; None where it is left out or 0."""
