@@ -36,7 +36,8 @@ def array_content(array: np.ndarray) -> Content:
     """The elements of a small array of integers, None for any other."""
     if array.dtype.kind not in "biu" or array.size > MAX_CONTENT:
         return None
-    return int(array) if array.ndim == 0 else tuple(int(element) for element in array.ravel())
+    elements = tuple(map(int, array.ravel().tolist()))  # booleans become numbers
+    return elements if array.ndim else elements[0]
 
 
 def moved(kernel: Kernel) -> dict[str, Kernel | ContentRule]:
