@@ -30,17 +30,18 @@ def constant_of(value: ir.Value | None) -> ir.TensorProtocol | None:
     """
     if value is None:
         return None
-    if value.is_initializer():
-        tensor = None if value.is_graph_input() else value.const_value
+    node = value.producer()
+    if node is not None:
+        tensor = constant_tensor(node) if is_constant_node(node) else None
     else:
-        node = value.producer()
-        tensor = constant_tensor(node) if node is not None and is_constant_node(node) else None
+        held = value.is_initializer() and not value.is_graph_input()
+        tensor = value.const_value if held else None
     return None if is_absent(tensor) else tensor
 
 
 def constant_tensor(node: ir.Node) -> ir.TensorProtocol | None:
     """What a Constant node holds, whichever of its attributes holds it; computed once a node."""
-    known = cast("ir.TensorProtocol | None", node.meta.get(_CACHE))
+    known = cast("ir.TensorProtocol | None", node.meta.data.get(_CACHE))
     if known is None:
         known = node.meta[_CACHE] = _tensor(node)
     return known

@@ -191,7 +191,7 @@ def _annotated(graph: ir.Graph) -> Iterator[ir.Value]:
         (output for node in graph for output in node.outputs),
     )
     for value in (value for group in groups for value in group):
-        if value.meta.get(_QUANTIZATION) and id(value) not in seen:
+        if value.meta.data.get(_QUANTIZATION) and id(value) not in seen:
             seen.add(id(value))
             yield value
 
