@@ -30,17 +30,18 @@ def constant_of(value: ir.Value | None) -> ir.TensorProtocol | None:
     """
     if value is None:
         return None
-    if value.is_initializer():
-        tensor = None if value.is_graph_input() else value.const_value
+    node = value.producer()
+    if node is not None:
+        tensor = constant_tensor(node) if is_constant_node(node) else None
     else:
-        node = value.producer()
-        tensor = constant_tensor(node) if node is not None and is_constant_node(node) else None
+        held = value.is_initializer() and not value.is_graph_input()
+        tensor = value.const_value if held else None
     return None if is_absent(tensor) else tensor
 
 
 def constant_tensor(node: ir.Node) -> ir.TensorProtocol | None:
     """What a Constant node holds, whichever of its attributes holds it; computed once a node."""
-    known = cast("ir.TensorProtocol | None", node.meta.get(_CACHE))
+    known = cast("ir.TensorProtocol | None", node.meta.data.get(_CACHE))
     if known is None:
         known = node.meta[_CACHE] = _tensor(node)
     return known
@@ -51,12 +52,23 @@ def _tensor(node: ir.Node) -> ir.TensorProtocol | None:
         if attribute.is_ref():
             return None
         if name == "value" and attribute.type == ir.AttributeType.TENSOR:
-            return attribute.value  # `as_tensor` checks a protocol, which takes 0.1 ms
+            return tensor_in(attribute)
         if name in ("value_int", "value_ints"):
             return ir.Tensor(np.array(attribute.value, np.int64))
         if name in ("value_float", "value_floats"):
             return ir.Tensor(np.array(attribute.value, np.float32))
     return None
+
+
+def tensor_in(attribute: ir.Attr) -> ir.TensorProtocol:
+    """What a tensor attribute holds.
+
+    Raises:
+        TypeError: it holds something else.
+    """
+    if attribute.type != ir.AttributeType.TENSOR or attribute.is_ref():
+        return attribute.as_tensor()  # raises
+    return attribute.value  # `as_tensor` checks a protocol, which takes 0.1 ms
 
 
 class AbsentTensor(ir.LazyTensor):

@@ -8,7 +8,7 @@ from typing import cast
 
 import onnx_ir as ir
 
-from optimizer.constants import constant_of, constant_tensor, is_constant_node
+from optimizer.constants import constant_of, constant_tensor, is_constant_node, tensor_in
 from optimizer.model.graph import bodies, walk_nodes
 
 _GRAPHS = (ir.AttributeType.GRAPH, ir.AttributeType.GRAPHS)
@@ -50,7 +50,7 @@ def _same_attribute(one: ir.Attr, other: ir.Attr) -> bool:
     if one.type != other.type or one.is_ref() or other.is_ref():
         return False
     if one.type == ir.AttributeType.TENSOR:
-        return same_tensor(one.as_tensor(), other.as_tensor())
+        return same_tensor(tensor_in(one), tensor_in(other))
     if one.type in _GRAPHS:
         mine, others = _graphs(one), _graphs(other)
         return len(mine) == len(others) and all(map(_same_body, mine, others))
@@ -131,7 +131,7 @@ def fingerprint(node: ir.Node, inputs: Sequence[object]) -> tuple[object, ...] |
         if attribute.is_ref():
             return None
         if attribute.type == ir.AttributeType.TENSOR:
-            tensor = attribute.as_tensor()
+            tensor = tensor_in(attribute)
             digest = hashlib.sha256(tensor.tobytes()).digest()
             attributes.append((name, (tensor.dtype, tuple(tensor.shape.numpy()), digest)))
         else:

@@ -121,7 +121,7 @@ class Move:
             if data.shape[1] not in (1, blocks.channels):
                 raise NotPossible("a constant has another number of channels")
             data = blocks.applied(data)
-        return NewInitializer(ir.tensor(data, dtype=tensor.dtype), value.name or "constant")
+        return NewInitializer(ir.Tensor(data, dtype=tensor.dtype), value.name or "constant")
 
 
 def form_of(place: Move) -> Form:

@@ -76,13 +76,14 @@ def walk_nodes(graph: ir.Graph) -> Iterator[ir.Node]:
     """Every node of `graph` and its bodies, in document order (a body follows its owner)."""
     stack = [iter(graph)]
     while stack:
-        node = next(stack[-1], None)
-        if node is None:
+        for node in stack[-1]:
+            yield node
+            inner = [*bodies(node)] if node.attributes.data else []
+            if inner:
+                stack.extend(iter(body) for body in reversed(inner))
+                break
+        else:
             stack.pop()
-            continue
-        yield node
-        if node.attributes.data:
-            stack.extend(iter(body) for body in reversed(list(bodies(node))))
 
 
 def count_nodes(graph: ir.Graph) -> int:

@@ -40,6 +40,7 @@ from optimizer.model.data_files import FolderFiles, Sources, UploadedFiles, With
 from optimizer.model.external import ExternalData
 from optimizer.model.graph import Model, identify
 from optimizer.model.inline import inline_functions
+from optimizer.model.messages import decode_once
 from optimizer.model.names import name_nodes, name_values
 from optimizer.model.outline import OUTLINED_FILE_BYTES, outlined
 from optimizer.model.repair import after_checks, before_checks
@@ -169,6 +170,7 @@ def _check_size(size: int, limits: Limits) -> None:
         )
 
 
+@collection_paused()
 def _load(data: bytes, name: str, sources: Sources, limits: Limits, *, digest: str = "") -> Model:
     """The model; `digest` is that of its file where `data` is only part of it."""
     report = Findings()
@@ -184,11 +186,11 @@ def _load(data: bytes, name: str, sources: Sources, limits: Limits, *, digest: s
     _inline(proto, limits, report)
     find_contradictions(proto, has_bodies=facts.bodies, report=report)
     report.raise_if_refused()
-    with collection_paused():
-        model = _to_ir(proto)
-        if facts.external:
-            external.bind(model)
-        _normalize(model, facts, limits=limits, report=report)
+    model = _to_ir(proto)
+    decode_once(model)
+    if facts.external:
+        external.bind(model)
+    _normalize(model, facts, limits=limits, report=report)
     digest = digest or hashlib.sha256(data).hexdigest()
     return Model(model, name, digest, findings=report.findings, statuses=report.statuses)
 

@@ -32,6 +32,7 @@ from optimizer.model.versions import FREE_INITIALIZERS_SINCE, TYPED_ATTRIBUTES_S
 from optimizer.numbers import counted
 
 REASON = "Some text in the model is not valid UTF-8; it is shown with replacement characters."
+_SOUND = frozenset({str, int, float})
 _STRING_ATTRIBUTES = frozenset({AttributeProto.STRING, AttributeProto.STRINGS})
 
 
@@ -72,6 +73,8 @@ class _Repair:
     def fields(self, message: Message) -> list[Message]:
         inside: list[Message] = []
         for field, value in message.ListFields():
+            if type(value) in _SOUND:  # nearly all of a file
+                continue
             if field.type == FieldDescriptor.TYPE_MESSAGE:
                 inside.extend([value] if isinstance(value, Message) else value)
             elif field.type == FieldDescriptor.TYPE_STRING:

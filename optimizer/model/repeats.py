@@ -17,7 +17,7 @@ from itertools import pairwise, takewhile
 import onnx_ir as ir
 from onnx_ir import serde
 
-from optimizer.constants import is_constant_node
+from optimizer.constants import is_constant_node, tensor_in
 from optimizer.model.graph import bodies
 from optimizer.model.repeated_text import Repeated, repeated, shared_lengths, suffix_array
 from optimizer.model.scopes import scope_path
@@ -126,11 +126,15 @@ class _Search:
 
     def best(self) -> Repeat | None:
         """The repeat that saves most; of those that save the same, the one within one scope."""
-        candidates = (self._verified(windows) for windows in self._promising())
-        found = [one for one in candidates if one is not None]
-        if not found:
-            return None
-        return self._completed(max(found, key=_worth))
+        found: list[Repeat] = []
+        most = 0
+        for windows in self._promising():
+            if _bound(windows) < most:
+                break  # those that follow save no more than this one could
+            one = self._verified(windows)
+            if one is not None and one.saved >= most:
+                found, most = [*found, one] if one.saved == most else [one], one.saved
+        return self._completed(max(found, key=_worth)) if found else None
 
     def _promising(self) -> list[list[range]]:
         """Windows that read the same, of the repeats that would save most."""
@@ -151,7 +155,7 @@ class _Search:
                 break
             places = sorted(listed[one.first : one.last + 1])
             windows.extend(self._windows(places, one.length))
-        return nlargest(_CANDIDATES, windows, key=lambda w: ((len(w) - 1) * len(w[0]), -w[0].start))
+        return nlargest(_CANDIDATES, windows, key=lambda w: (_bound(w), -w[0].start))
 
     def _windows(self, places: list[int], length: int) -> Iterator[list[range]]:
         """Windows at these places that do not overlap: of a run of layers each is one layer."""
@@ -222,10 +226,15 @@ class _Search:
         return True
 
 
-def _worth(found: Repeat) -> tuple[int, int, int]:
-    """What is saved; then how far all lie in a scope of their own, and how few values cross."""
+def _bound(windows: list[range]) -> int:
+    """What is saved at most, where all windows are wired alike."""
+    return (len(windows) - 1) * len(windows[0])
+
+
+def _worth(found: Repeat) -> tuple[int, int]:
+    """Of what saves the same: how far all lie in a scope of their own, and how few values cross."""
     scopes = [common_scope(nodes) for nodes in found.occurrences]
-    return found.saved, min(map(len, scopes)), -_crossing(found.occurrences[0])
+    return min(map(len, scopes)), -_crossing(found.occurrences[0])
 
 
 def _crossing(nodes: Occurrence) -> int:
@@ -260,7 +269,7 @@ def _attribute_key(attribute: ir.Attr) -> object:
     if attribute.is_ref():
         return None
     if attribute.type == ir.AttributeType.TENSOR:
-        tensor = attribute.as_tensor()
+        tensor = tensor_in(attribute)
         if tensor.nbytes > _LARGEST_ATTRIBUTE_BYTES or tensor.dtype == ir.DataType.STRING:
             return None
         return attribute.name, tensor.dtype, tuple(tensor.shape.numpy()), tensor.tobytes()

@@ -128,11 +128,8 @@ class SymbolicValues:
         """What can be said about the node's outputs that the graph does not say yet."""
         for value in node.outputs:
             self.forget(value)
-        return [
-            refinement
-            for value in node.outputs
-            if (refinement := self._refinement(value, self.fact(value))) is not None
-        ]
+        found = [self._refinement(value, self.fact(value)) for value in node.outputs]
+        return [refinement for refinement in found if refinement is not None]
 
     def propagate(self, graph: ir.Graph) -> int:
         """Refine every node of the graph and its bodies, in place; the number of values refined."""
@@ -192,9 +189,9 @@ class SymbolicValues:
         rule = operator.types
         if rule is None or (self._functions and node.op_identifier() in self._functions):
             return [], []
-        attributes = node.attributes  # looked through only where there are any: this is hot
-        if attributes and any(attribute.is_ref() for attribute in attributes.values()):
-            return [], []
+        for attribute in node.attributes.data.values():  # this is hot: a view of it is slow
+            if attribute.is_ref():
+                return [], []
         call = Call(node, self._facts.__getitem__, opset=self._opset, slices_fit=self._slices_fit)
         try:
             typed = list(rule(call))
@@ -244,7 +241,8 @@ class SymbolicValues:
     def _dims(
         self, value: ir.Value, computed: Shape | None, node: ir.Node | None
     ) -> tuple[Dimension, ...] | None:
-        declared = None if value.shape is None else tuple(declared_dim(dim) for dim in value.shape)
+        claim = value.shape
+        declared = None if claim is None else tuple([declared_dim(dim) for dim in claim.dims])
         if computed is not None and None not in computed and declared in (None, computed):
             decided, shape = False, computed
         else:
@@ -253,8 +251,12 @@ class SymbolicValues:
         if shape is None or len(shape) > _MOST_DIMENSIONS:
             return None
         return tuple(
-            dim if dim is not None and _representable(dim) else self._unknown(value, axis, decided)
-            for axis, dim in enumerate(shape)
+            [
+                dim
+                if dim is not None and _representable(dim)
+                else self._unknown(value, axis, decided)
+                for axis, dim in enumerate(shape)
+            ]
         )
 
     def _is_decided(self, value: ir.Value, node: ir.Node) -> bool:

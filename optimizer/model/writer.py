@@ -17,6 +17,7 @@ import onnx
 import onnx_ir as ir
 from onnx_ir import serde
 
+from optimizer.constants import tensor_in
 from optimizer.errors import LimitError
 from optimizer.model.graph import walk_graphs
 from optimizer.model.new_file import replacement
@@ -190,7 +191,7 @@ def _annotated(graph: ir.Graph) -> Iterator[ir.Value]:
         (output for node in graph for output in node.outputs),
     )
     for value in (value for group in groups for value in group):
-        if value.meta.get(_QUANTIZATION) and id(value) not in seen:
+        if value.meta.data.get(_QUANTIZATION) and id(value) not in seen:
             seen.add(id(value))
             yield value
 
@@ -231,7 +232,7 @@ def _write_attribute(proto: onnx.AttributeProto, attribute: ir.Attr, store: Tens
                 _write_graph(proto.graphs.add(), graph, store)
         case ir.AttributeType.TENSOR:
             proto.type = onnx.AttributeProto.TENSOR
-            tensor = attribute.as_tensor()
+            tensor = tensor_in(attribute)
             proto.t.name = tensor.name or ""
             store_inline(proto.t, tensor)
         case ir.AttributeType.TENSORS:

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.constants import constant_of
+from optimizer.constants import constant_of, tensor_in
 from optimizer.dimension import Dimension
 
 Dim = Dimension | None
@@ -80,13 +80,14 @@ class Call:
         slices_fit: whether symbolic bounds of a Slice may be taken to lie inside the tensor.
     """
 
-    __slots__ = ("known", "node", "opset", "slices_fit")
+    __slots__ = ("_values", "known", "node", "opset", "slices_fit")
 
     def __init__(
         self, node: ir.Node, known: Known, *, opset: int = 0, slices_fit: bool = False
     ) -> None:
         """Look at `node`; what is known about a value is asked for when it is needed."""
         self.node = node
+        self._values = node.inputs  # the property is asked often
         self.opset = opset
         self.slices_fit = slices_fit
         self.known = known
@@ -94,15 +95,15 @@ class Call:
     @property
     def inputs(self) -> range:
         """Positions of all inputs, those that are left out included."""
-        return range(len(self.node.inputs))
+        return range(len(self._values))
 
     def has(self, index: int) -> bool:
         """Whether the optional input is there."""
-        return index < len(self.node.inputs) and self.node.inputs[index] is not None
+        return index < len(self._values) and self._values[index] is not None
 
     def fact(self, index: int) -> Fact:
         """Everything known about an input; `UNKNOWN` where it is left out."""
-        value = self.node.inputs[index] if index < len(self.node.inputs) else None
+        value = self._values[index] if index < len(self._values) else None
         return UNKNOWN if value is None else self.known(value)
 
     def shape(self, index: int) -> tuple[Dimension, ...] | None:
@@ -151,7 +152,7 @@ class Call:
     def tensor(self, name: str) -> ir.TensorProtocol | None:
         """A tensor attribute."""
         attribute = self._attribute(name)
-        return None if attribute is None else attribute.as_tensor()
+        return None if attribute is None else tensor_in(attribute)
 
     def element_type(self, name: str) -> ir.DataType | None:
         """An attribute that names an element type; None where it is left out or 0."""
@@ -162,7 +163,7 @@ class Call:
         """The elements of an input that is a small constant of the model, of any type."""
         if (found := self.fact(index).array) is not None:
             return found
-        value = self.node.inputs[index] if index < len(self.node.inputs) else None
+        value = self._values[index] if index < len(self._values) else None
         tensor = constant_of(value)
         if tensor is None or tensor.size > MAX_CONSTANT or tensor.dtype == ir.DataType.STRING:
             return None
@@ -184,7 +185,7 @@ class Call:
 
     def _attribute(self, name: str) -> ir.Attr | None:
         """An attribute that has a value of its own, unlike one that refers to a function's."""
-        attribute = self.node.attributes.get(name)
+        attribute = self.node.attributes.data.get(name)  # of the dict itself: `get` is slow
         return None if attribute is None or attribute.is_ref() else attribute
 
     def array(self, index: int) -> Array:

@@ -24,6 +24,16 @@ from optimizer.operators.operands import shape_part
 from optimizer.operators.operator import ContentRule, Kernel
 
 _FAR = 2**63
+_RANGES = {
+    ir.DataType.BOOL: range(2),
+    **{ir.DataType[f"UINT{bits}"]: range(1 << bits) for bits in (8, 16, 32, 64)},
+    **{
+        ir.DataType[f"INT{bits}"]: range(-(1 << bits - 1), 1 << bits - 1)
+        for bits in (8, 16, 32, 64)
+    },
+}
+"""The numbers of each type whose elements are followed."""
+_HOLD_SIZES = frozenset({ir.DataType.INT32, ir.DataType.INT64})
 
 
 def tensor_content(tensor: ir.TensorProtocol) -> Content:
@@ -36,7 +46,8 @@ def array_content(array: np.ndarray) -> Content:
     """The elements of a small array of integers, None for any other."""
     if array.dtype.kind not in "biu" or array.size > MAX_CONTENT:
         return None
-    return int(array) if array.ndim == 0 else tuple(int(element) for element in array.ravel())
+    elements = tuple(map(int, array.ravel().tolist()))  # booleans become numbers
+    return elements if array.ndim else elements[0]
 
 
 def moved(kernel: Kernel) -> dict[str, Kernel | ContentRule]:
@@ -101,21 +112,13 @@ def fitted(content: Content, dtype: ir.DataType, shape: tuple[Dimension, ...] | 
     elements = content if isinstance(content, tuple) else (content,)
     if len(elements) == 1:
         elements = elements * count  # Expand
-    elements = tuple(_in_range(element, dtype) for element in elements)
+    elements = tuple([_in_range(element, dtype) for element in elements])
     if len(elements) != count or (count and all(element is None for element in elements)):
         return None
     return elements if shape else elements[0]
 
 
 def _in_range(element: Dim, dtype: ir.DataType) -> Dim:
-    if element is None or dtype not in INTEGERS:
-        return None
-    if dtype == ir.DataType.BOOL:
-        return element if isinstance(element, int) and element in (0, 1) else None
-    signed = dtype.name.startswith("INT")
     if isinstance(element, int):
-        half = dtype.bitwidth - signed
-        return element if (-(1 << half) if signed else 0) <= element < 1 << half else None
-    if signed and dtype.bitwidth >= 32:
-        return element  # sizes of tensors that exist fit
-    return None
+        return element if element in _RANGES.get(dtype, ()) else None
+    return element if dtype in _HOLD_SIZES else None  # sizes of tensors that exist fit

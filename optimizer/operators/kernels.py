@@ -11,6 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import onnx_ir as ir
 
+from optimizer.constants import tensor_in
 from optimizer.operators.call import Array, Call, NotFoldable
 
 Kernel = Callable[[Call], tuple[Array, ...]]
@@ -230,7 +231,7 @@ def size(call: Call) -> tuple[Array, ...]:
 def constant_of_shape(call: Call) -> tuple[Array, ...]:
     """ConstantOfShape; float32 zeros by default."""
     value = call.node.attributes.get("value")
-    fill = np.zeros(1, np.float32) if value is None else value.as_tensor().numpy()
+    fill = np.zeros(1, np.float32) if value is None else tensor_in(value).numpy()
     sizes = tuple(int(x) for x in call.array(0).reshape(-1))
     return (np.full(sizes, fill.reshape(-1)[0], dtype=fill.dtype),)
 

@@ -12,7 +12,7 @@ import numpy as np
 import onnx_ir as ir
 from numpy.typing import NDArray
 
-from optimizer.constants import constant_of
+from optimizer.constants import constant_of, tensor_in
 from optimizer.operators.catalogue import standard
 from optimizer.precision.float_formats import FloatFormat, magnitude
 
@@ -39,7 +39,7 @@ def bounded(value: ir.Value | None, form: FloatFormat) -> NDArray[np.float32] | 
 def bounded_fill(node: ir.Node, form: FloatFormat) -> NDArray[np.float32] | None:
     """The same for what a ConstantOfShape fills its result with."""
     attribute = node.attributes.get("value")
-    tensor = None if attribute is None else attribute.as_tensor()
+    tensor = None if attribute is None else tensor_in(attribute)
     if tensor is None or tensor.dtype != ir.DataType.FLOAT or magnitude(tensor) < form.overflow:
         return None
     return _within(tensor.numpy(), form, bound=False)

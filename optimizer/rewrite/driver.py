@@ -161,15 +161,19 @@ class _Run:
         return self.trace
 
     def _run_pass(self, queue: Queue) -> None:
+        if not queue.waiting:
+            return
         began = time.process_time()
         self.context.memory.clear()
         if isinstance(queue.planned, GraphPass):
             self._run_whole(queue, queue.planned)
         else:
+            places = self.pipeline.places.get(queue.planned.id)
             for node in self.worklist.nodes(queue):
                 if self.trace.stopped:
                     break
-                self._visit(queue, node)
+                if places is None or node_id(node) in places:
+                    self._visit(queue, node)
         seconds = queue.timing.seconds + time.process_time() - began
         queue.timing = replace(queue.timing, seconds=seconds, tried=queue.tried)
 
@@ -209,8 +213,6 @@ class _Run:
         self._fail(queue, name, root, outcome, error)
 
     def _visit(self, queue: Queue, node: ir.Node) -> None:
-        if node_id(node) not in self.pipeline.places.get(queue.planned.id, (node_id(node),)):
-            return
         for declared in queue.rules_for(operator_of(node)):
             began = time.perf_counter()
             queue.tried += 1
@@ -232,6 +234,8 @@ class _Run:
         """Carry a replacement out; None when it is none, vetoed or refused."""
         key = (queue.planned.id, rule, node_id(node))
         self.declined.pop(key, None)
+        if outcome is None:
+            return None
         if isinstance(outcome, Declined):
             self._decline(key, outcome)
         if not isinstance(outcome, Replacement):

@@ -20,7 +20,13 @@ Refine = Callable[[ir.Node], Iterable[Refinement]]
 
 
 class EditedGraph:
-    """Keeps one model's ids, names and order straight while it changes."""
+    """Keeps one model's ids, names and order straight while it changes.
+
+    Attributes:
+        state: its objects by id.
+        new_weights: where new tensors are kept.
+        positions: where nodes stand in their graph's list, by id; comparable within one graph only.
+    """
 
     def __init__(self, model: ir.Model, *, refine: Refine | None = None) -> None:
         self.state = GraphState(model)
@@ -30,13 +36,13 @@ class EditedGraph:
         self._generations: dict[str, int] = {}
         self._names = {value.name for value in self.state.values.values() if value.name}
         self._node_names = {node.name for node in self.state.nodes.values() if node.name}
-        self._positions: dict[str, float] = {}
+        self.positions: dict[str, float] = {}
         for graph in walk_graphs(model.graph):
             self.renumber(graph)
 
     def position(self, node: ir.Node) -> float:
         """Where a node stands in its graph's list; comparable within one graph only."""
-        return self._positions[node_id(node)]
+        return self.positions[node_id(node)]
 
     def precedes(self, first: ir.Node, second: ir.Node) -> bool:
         """Whether outputs of `first` are computed before `second` and visible to it."""
@@ -87,7 +93,7 @@ class EditedGraph:
             self.renumber(graph)
             low, high = self._gap(graph, root)
         for number, identity in enumerate(identities, start=1):
-            self._positions[identity] = low + (high - low) * number / (len(identities) + 1)
+            self.positions[identity] = low + (high - low) * number / (len(identities) + 1)
 
     def follower(self, node: ir.Node) -> ir.Node | None:
         """The node after `node` in its graph's list, in constant time."""
@@ -100,7 +106,7 @@ class EditedGraph:
 
     def renumber(self, graph: ir.Graph) -> None:
         """Give all nodes of a graph the positions that they have in its list."""
-        self._positions.update((node_id(node), float(i)) for i, node in enumerate(graph))
+        self.positions.update((node_id(node), float(i)) for i, node in enumerate(graph))
 
 
 def _link(graph: ir.Graph, node: ir.Node) -> Any:

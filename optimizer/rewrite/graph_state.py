@@ -150,7 +150,7 @@ class GraphState:
             self._inner_inputs[inner.meta[ID]] = inner.inputs
             _detach(inner)
         _detach(node)
-        self.graphs[graph].remove(node)
+        self.graphs[graph].remove((node,))  # of a single one it asks first whether it is many
 
     def _put_back(self, edit: edits.RemoveNode) -> None:
         node = self.nodes[edit.node]

@@ -139,7 +139,7 @@ class _Asked:
             if not isinstance(outcome, Replacement) or taken.intersection(outcome.matched):
                 continue
             matches, fired = matches + 1, node
-            if outcome.opsets and not outcome.values:  # of the whole model: once is all
+            if outcome.opsets and (outcome.order or not outcome.values):  # the whole model
                 settled = rule
             places += [node_id(node)][: max(0, MOST_PLACES - len(places))]
             taken |= leaving_nodes(outcome.matched, outcome.values, self.edited.position)

@@ -28,6 +28,7 @@ class Queue:
             for root in declared.roots:
                 self.rules.setdefault(root, []).append(declared)
         everything = [declared for listed in self.rules.values() for declared in listed]
+        self._by_operator: dict[str, list[Rule]] = {}
         self.reach = max((declared.reach for declared in everything), default=1)
         self.waiting: dict[ir.Node, None] = {}
         self.timing = PassTiming()
@@ -35,12 +36,17 @@ class Queue:
 
     def rules_for(self, operator: str) -> list[Rule]:
         """The rules rooted at an operator."""
-        return [*self.rules.get(operator, ()), *self.rules.get(ANY, ())]
+        found = self._by_operator.get(operator)
+        if found is None:
+            found = [*self.rules.get(operator, ()), *self.rules.get(ANY, ())]
+            self._by_operator[operator] = found
+        return found
 
     def drop(self, rule: Rule) -> None:
         """Ask this rule no more."""
         for listed in self.rules.values():
             listed[:] = [declared for declared in listed if declared is not rule]
+        self._by_operator.clear()
 
 
 class Worklist:
@@ -50,7 +56,7 @@ class Worklist:
         self.queues = [Queue(planned) for planned in passes]
         self._edited = edited
         self._deepest = max((queue.reach for queue in self.queues), default=1)
-        self._interested: dict[tuple[str, int], list[Queue]] = {}
+        self._interested: dict[tuple[str, int], list[dict[ir.Node, None]]] = {}
         self._order: dict[str, int] = {}
         for node in walk_nodes(edited.state.model.graph):
             self._order[node_id(node)] = len(self._order)
@@ -102,31 +108,31 @@ class Worklist:
             following: list[ir.Node] = []
             for node in front:
                 for output in node.outputs:
-                    for use in output.uses():
-                        if use.node not in seen:
-                            seen.add(use.node)
-                            following.append(use.node)
+                    for reader in readers(output):
+                        if reader not in seen:
+                            seen.add(reader)
+                            following.append(reader)
+                            self._push(reader, distance)
             front = following
-            for node in front:
-                self._push(node, distance)
 
     def _push(self, node: ir.Node, distance: int) -> None:
         """Have every pass look at a node that has rules for it and reaches that far."""
-        operator = operator_of(node)
-        queues = self._interested.get((operator, distance))
-        if queues is None:
-            queues = [q for q in self.queues if q.reach >= distance and q.rules_for(operator)]
-            self._interested[operator, distance] = queues
-        for queue in queues:
-            queue.waiting[node] = None
+        key = operator_of(node), distance
+        lists = self._interested.get(key)
+        if lists is None:
+            lists = self._interested[key] = [
+                q.waiting for q in self.queues if q.reach >= distance and q.rules_for(key[0])
+            ]
+        for waiting in lists:
+            waiting[node] = None
 
     def _placed(self, node: ir.Node) -> tuple[int, float, str, ir.Node]:
         """A node behind its document order: the source node's place, the position in the list."""
         identity = node_id(node)
         place = self._order.get(identity)
         if place is None:
-            place = self._order[identity.partition("~")[0]]
-        return place, self._edited.position(node), identity, node
+            place = self._order[identity] = self._order[identity.partition("~")[0]]
+        return place, self._edited.positions[identity], identity, node
 
 
 def operator_of(node: ir.Node) -> str:

@@ -115,7 +115,7 @@ class Context:
 
         Integers, floats, strings and lists of them come as Python values.
         """
-        attribute = node.attributes.get(name)
+        attribute = node.attributes.data.get(name)  # of the dict itself: `get` is slow
         if attribute is not None:
             return attribute.value
         return _defaults(node.domain, node.op_type, self.opset(node.domain)).get(name)

@@ -45,7 +45,8 @@ def variable(value: ir.Value | None, role: str, context: Context) -> str | None:
         role: what that node calls it: "weight".
         context: of the rule that asks.
     """
-    if value is None or context.array(value) is not None:
+    tensor = context.tensor(value)
+    if value is None or (tensor is not None and tensor.dtype != ir.DataType.STRING):
         return None
     if value.is_graph_input():
         default = ", its default may be overridden" if value.is_initializer() else ""

@@ -43,7 +43,9 @@ def unknown_weights(linear: ir.Node, context: Context) -> Declined | None:
 
 def output_channels(conv: ir.Node, context: Context) -> int:
     """How many channels a Conv or ConvTranspose with a constant weight puts out."""
-    shape = _weight(conv, context).shape
+    weight = context.tensor(conv.inputs[1])
+    assert weight is not None, f"the weight of {quoted(conv.name or '')} is constant"
+    shape = weight.shape.numpy()
     return shape[0] if conv.op_type == "Conv" else shape[1] * _group(conv, context)
 
 

@@ -18,6 +18,8 @@ from optimizer.numbers import bytes_text
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import Context, Declined, NewInitializer, Outcome, Replacement
 
+_FOLDED = frozenset(FOLDED)
+
 MOST_NODES = 256
 """Nodes of one expression that is folded in one step."""
 
@@ -190,7 +192,7 @@ def _size(root: ir.Node, known: _Expressions, context: Context) -> int:
                 total = total if context.tensor(value) is not None else 0
             elif producer is None or producer.graph is not node.graph:
                 total = 0
-            elif (inner := sizes.get(producer)) is None and producer.op_type in FOLDED:
+            elif (inner := sizes.get(producer)) is None and producer.op_type in _FOLDED:
                 stack.append(producer)
                 total = -1
             else:
@@ -204,7 +206,7 @@ def _size(root: ir.Node, known: _Expressions, context: Context) -> int:
 
 
 def _foldable(node: ir.Node, context: Context) -> bool:
-    return not node.domain and node.op_type in FOLDED and len(node.inputs) > 0
+    return not node.domain and node.op_type in _FOLDED and len(node.inputs) > 0
 
 
 def _end(node: ir.Node, known: _Expressions, context: Context) -> ir.Node:
@@ -267,7 +269,7 @@ def _replacement(
 ) -> Replacement:
     values = {
         value: NewInitializer(
-            ir.tensor(np.asarray(results.values[value])), value.name or node.op_type
+            ir.Tensor(np.asarray(results.values[value])), value.name or node.op_type
         )
         for node in ends
         for value in node.outputs

@@ -62,7 +62,7 @@ class FoldShapes(Pass):
         before = (v.producer() for v in node.inputs if v is not None)
         return Replacement(
             [node, *exclusive_producers(before, around=[node])],
-            {output: NewInitializer(ir.tensor(array), output.name or "size")},
+            {output: NewInitializer(ir.Tensor(array), output.name or "size")},
             f"These sizes are the same for every input: {_text(numbers)}.",
         )
 

@@ -10,6 +10,7 @@ import onnx
 import onnx_ir as ir
 from onnx import FunctionProto, NodeProto, TypeProto, defs
 
+from optimizer.constants import tensor_in
 from optimizer.hardware.meaning import means_the_same
 from optimizer.model.graph import is_used
 from optimizer.model.inline import expanded
@@ -218,6 +219,6 @@ def _dtype(operand: Operand | None) -> ir.DataType | None:
 def _constant(attributes: dict[str, ir.Attr]) -> np.ndarray:
     (attribute,) = attributes.values()
     if attribute.name == "value":
-        return attribute.as_tensor().numpy()
+        return tensor_in(attribute).numpy()
     kind = np.float32 if attribute.name.startswith("value_float") else np.int64
     return np.asarray(attribute.value, kind)

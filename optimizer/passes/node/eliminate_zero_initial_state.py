@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
+from optimizer.constants import tensor_in
 from optimizer.model.graph import is_used
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import (
@@ -73,7 +74,7 @@ def _is_zero(value: ir.Value | None, context: Context) -> bool:
     filled = producer_of(value, "ConstantOfShape")
     if filled is not None:
         attribute = filled.attributes.get("value")
-        return attribute is None or _zeros(attribute.as_tensor().numpy())
+        return attribute is None or _zeros(tensor_in(attribute).numpy())
     repeated = producer_of(value, "Expand")
     data = context.array(value if repeated is None else repeated.inputs[0])
     return data is not None and _zeros(data)
