@@ -29,8 +29,8 @@ class InlineKnownBranch(Pass):
         x → Squeeze
     When it is safe:
         The condition is constant, or follows from sizes that do not vary; or both branches have
-        the same operators with the same attributes, which read the same. The branch holds no
-        control flow of its own: where that is known, too, it is inlined first.
+        the same operators with the same attributes, which read the same. Control flow in the
+        branch comes with it.
     Numerics:
         Bit-identical: the same operators run.
     Source:
