@@ -114,7 +114,6 @@ class RecognizeLayerNorm(Pass):
         moved = f"The model now uses opset {OPSET}, in which its operators mean the same."
         return replace(done, reason=f"{done.reason} {moved}", opsets={"": OPSET})
 
-
     @matches(CENTERED_RMS_NORM, name="CenteredRmsNorm")
     def centered(self, found: Found, context: Context) -> Outcome:
         """RMSNormalization of what has a mean of 0."""
