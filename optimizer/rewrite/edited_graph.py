@@ -57,6 +57,10 @@ class EditedGraph:
             current = self.state.owners.get(graph_id(home)) if isinstance(home, ir.Graph) else None
         return current
 
+    def holds(self, node: ir.Node) -> bool:
+        """Whether a node is in the model: neither it nor a node that carries it went away."""
+        return self.around(node, self.state.model.graph) is not None
+
     def generation(self, node: ir.Node) -> int:
         """How many rewrites lie between a source node and this one, each rooted at its maker."""
         return self._generations.get(node_id(node), 0)

@@ -36,14 +36,24 @@ class ValueSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class EmptyBody:
+    """A graph to create in an attribute of a node; what is in it, edits of their own put there."""
+
+    attribute: str
+    graph: str
+    name: str | None
+    inputs: tuple[ValueSpec, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class InsertNode:
-    """Put a new node into a graph, right before the live node `before`.
+    """Put a new node into a graph, right before the live node `before`, at the end without one.
 
     Inputs are value ids, None where an optional input is missing.
     """
 
     graph: str
-    before: str
+    before: str | None
     id: str
     domain: str
     op_type: str
@@ -51,6 +61,7 @@ class InsertNode:
     inputs: tuple[str | None, ...]
     outputs: tuple[ValueSpec, ...]
     attributes: tuple[ir.Attr, ...]
+    bodies: tuple[EmptyBody, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +103,11 @@ class SetInput:
 
 @dataclass(frozen=True, slots=True)
 class SetGraphOutput:
-    """Let graph output `index` be another value."""
+    """Let graph output `index` be another value; `old` is None where there was none."""
 
     graph: str
     index: int
-    old: str
+    old: str | None
     new: str
 
 

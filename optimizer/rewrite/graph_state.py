@@ -57,8 +57,12 @@ class GraphState:
         """Drop what reverted edits had made, as if it had never been."""
         for edit in reverted:
             if isinstance(edit, edits.InsertNode):
-                for value in self.nodes.pop(edit.id).outputs:
+                node = self.nodes.pop(edit.id)
+                entering = [value for body in bodies(node) for value in body.inputs]
+                for value in (*node.outputs, *entering):
                     del self.values[value_id(value)]
+                for body in edit.bodies:
+                    del self.graphs[body.graph], self.owners[body.graph]
             elif isinstance(edit, edits.AddInitializer):
                 del self.values[edit.value]
 
@@ -98,8 +102,11 @@ class GraphState:
                 value = self.value(edit.new if forward else edit.old)
                 self.nodes[edit.node].replace_input_with(edit.index, value)
             case edits.SetGraphOutput():
-                value = self.values[edit.new if forward else edit.old]
-                self.graphs[edit.graph].outputs[edit.index] = value
+                outputs = self.graphs[edit.graph].outputs
+                if edit.old is None:
+                    outputs.append(self.values[edit.new]) if forward else outputs.pop()
+                else:
+                    outputs[edit.index] = self.values[edit.new if forward else edit.old]
             case edits.Rename():
                 self.values[edit.value].name = edit.new if forward else edit.old
             case edits.Retype():
@@ -113,36 +120,42 @@ class GraphState:
                 raise TypeError(f"{type(edit).__name__} is no edit")
 
     def _insert(self, edit: edits.InsertNode) -> None:
-        graph, before = self.graphs[edit.graph], self.nodes[edit.before]
-        node = self.nodes.get(edit.id)
-        if node is None:
-            node = self._create(edit)
+        if edit.id not in self.nodes:
+            self._create(edit)
         else:  # it was here before an undo
-            self._read(node, edit.inputs)
-        graph.insert_before(before, node)
+            self._read(self.nodes[edit.id], edit.inputs)
+        self._stand(edit.graph, edit.id, edit.before)
 
     def _read(self, node: ir.Node, inputs: Iterable[str | None]) -> None:
         for index, identity in enumerate(inputs):
             node.replace_input_with(index, self.value(identity))
 
-    def _create(self, spec: edits.InsertNode) -> ir.Node:
-        outputs = [
-            ir.Value(name=o.name, type=o.type.type, shape=o.type.shape) for o in spec.outputs
+    def _create(self, spec: edits.InsertNode) -> None:
+        inner = [self._empty(body) for body in spec.bodies]
+        carried = [
+            ir.AttrGraph(body.attribute, graph)
+            for body, graph in zip(spec.bodies, inner, strict=True)
         ]
         node = ir.Node(
             spec.domain,
             spec.op_type,
             [self.value(identity) for identity in spec.inputs],
-            spec.attributes,
-            outputs=outputs,
+            [*spec.attributes, *carried],
+            outputs=[_value(output) for output in spec.outputs],
             name=spec.name,
         )
         node.meta[ID] = spec.id
-        for value, output in zip(node.outputs, spec.outputs, strict=True):
-            value.meta[ID] = output.id
         self.nodes[spec.id] = node
         self._remember(node.outputs)
-        return node
+        self.owners.update({graph_id(graph): node for graph in inner})
+
+    def _empty(self, spec: edits.EmptyBody) -> ir.Graph:
+        """A body with inputs and nothing else."""
+        graph = ir.Graph([_value(entry) for entry in spec.inputs], (), nodes=(), name=spec.name)
+        graph.meta[ID] = spec.graph
+        self.graphs[spec.graph] = graph
+        self._remember(graph.inputs)
+        return graph
 
     def _take_out(self, graph: str, identity: str) -> None:
         node = self.nodes[identity]
@@ -179,6 +192,12 @@ class GraphState:
             value.meta[ID] = edit.value
             self._remember([value])
         return self.values[edit.value]
+
+
+def _value(spec: edits.ValueSpec) -> ir.Value:
+    value = ir.Value(name=spec.name, type=spec.type.type, shape=spec.type.shape)
+    value.meta[ID] = spec.id
+    return value
 
 
 def _nodes_of_bodies(node: ir.Node) -> Iterator[ir.Node]:

@@ -110,7 +110,7 @@ def _instead(rewrite: Rewrite) -> dict[str, list[str]]:
 def _rewired(rewrite: Rewrite) -> Iterator[tuple[str, str]]:
     for edit in rewrite.edits:
         match edit:
-            case SetInput(old=str(old), new=str(new)) | SetGraphOutput(old=old, new=new):
+            case SetInput(old=str(old), new=str(new)) | SetGraphOutput(old=str(old), new=new):
                 yield old, new
             case _:
                 pass

@@ -48,7 +48,7 @@ def _check_places(
             raise Refused(problem)
         return
     for new in proposal.nodes:
-        for operand in new.inputs:
+        for operand in new.reads():
             _check_order(edited, root, operand)
     waiting = dict.fromkeys(waiting_nodes(edited, root, proposal))
     if in_the_way(waiting, proposal):

@@ -23,6 +23,7 @@ from optimizer.rewrite.refusal import check
 from optimizer.rewrite.vetoes import leaving_nodes
 from optimizer.rewrite.waiting import waiting_nodes
 from optimizer.rules.replacement import (
+    NewBody,
     NewInitializer,
     NewNode,
     NewOutput,
@@ -46,6 +47,7 @@ class Application:
         self.created: dict[NewOutput | NewInitializer, ir.Value] = {}
         self.outputs: dict[NewNode, tuple[ir.Value, ...]] = {}
         self.rewired: dict[ir.Node, None] = {}
+        self.entering: dict[ir.Value, ir.Value] = {}
 
     def run(self) -> Applied:
         """Carry it out."""
@@ -121,13 +123,30 @@ class Application:
         return item
 
     def _insert(self, new: NewNode, before: ir.Node) -> None:
-        inputs = tuple(
-            None if operand is None else value_id(self._resolve(operand)) for operand in new.inputs
-        )
-        self._edit(self._insertion(new, before, inputs))
+        self._edit(self._insertion(new, self.graph, before))
+        self._note(new)
+
+    def _note(self, new: NewNode) -> None:
+        """Remember a node that is in, and put in what its bodies hold."""
         node = self.state.nodes[self.done.identities[new]]
         self.outputs[new] = tuple(node.outputs)
         self.done.added.append(node)
+        for name, body in new.bodies.items():
+            self._fill(node.attributes[name].as_graph(), body)
+
+    def _fill(self, graph: ir.Graph, body: NewBody) -> None:
+        """Put nodes and outputs into a body that has its inputs."""
+        self.entering.update(zip(body.inputs, graph.inputs, strict=True))
+        for constant in body.initializers:
+            self._add_initializer(constant, graph)
+        for new in body.nodes:
+            self.done.identities[new] = self.edited.fresh_id(self.root)
+            self._edit(self._insertion(new, graph, None))
+            self._note(new)
+        for index, operand in enumerate(body.outputs):
+            value = value_id(self._resolve(operand))
+            self._edit(edits.SetGraphOutput(graph_id(graph), index, None, value))
+        self.edited.renumber(graph)
 
     def _move(self, node: ir.Node, before: ir.Node) -> None:
         """Put a node right before another one."""
@@ -141,9 +160,10 @@ class Application:
             )
         )
 
-    def _insertion(
-        self, new: NewNode, before: ir.Node, inputs: tuple[str | None, ...]
-    ) -> edits.InsertNode:
+    def _insertion(self, new: NewNode, graph: ir.Graph, before: ir.Node | None) -> edits.InsertNode:
+        inputs = tuple(
+            None if operand is None else value_id(self._resolve(operand)) for operand in new.inputs
+        )
         identity = self.done.identities[new]
         matched = self.proposal.matched
         alike = (n for n in matched if n.op_type == new.op_type and n.name)
@@ -162,8 +182,8 @@ class Application:
         name = self.edited.fresh_node_name(base, leaving=self.free_names)
         self.free_names.discard(name)
         return edits.InsertNode(
-            graph_id(self.graph),
-            node_id(before),
+            graph_id(graph),
+            None if before is None else node_id(before),
             identity,
             new.domain,
             new.op_type,
@@ -171,7 +191,16 @@ class Application:
             inputs,
             outputs,
             tuple(as_attributes(new.attributes)),
+            tuple(self._empty(identity, held, body) for held, body in new.bodies.items()),
         )
+
+    def _empty(self, owner: str, attribute: str, body: NewBody) -> edits.EmptyBody:
+        graph = f"{owner}.{attribute}"
+        inputs = tuple(
+            self._output_spec(f"{graph}.i{index}", value, "input", None)
+            for index, value in enumerate(body.inputs)
+        )
+        return edits.EmptyBody(attribute, graph, body.name, inputs)
 
     def _output_spec(
         self, identity: str, old: ir.Value | None, base: str, dtype: ir.DataType | None
@@ -192,15 +221,15 @@ class Application:
             case NewOutput():
                 return self.outputs[operand.node][operand.index]
             case NewInitializer():
-                return self.created.get(operand) or self._add_initializer(operand)
+                return self.created.get(operand) or self._add_initializer(operand, self.graph)
             case _:
-                return operand
+                return self.entering.get(operand, operand)
 
-    def _add_initializer(self, new: NewInitializer) -> ir.Value:
+    def _add_initializer(self, new: NewInitializer, graph: ir.Graph) -> ir.Value:
         name = self.edited.fresh_name(new.hint)
         identity = self.edited.fresh_id(self.root).replace("~", "~w")
         tensor = self.edited.new_weights.keep(new.tensor)
-        self._edit(edits.AddInitializer(graph_id(self.graph), identity, name, tensor))
+        self._edit(edits.AddInitializer(graph_id(graph), identity, name, tensor))
         value = self.created[new] = self.state.values[identity]
         return value
 

@@ -234,6 +234,9 @@ def trace_document(trace: Trace) -> tuple[Json, dict[str, ir.TensorProtocol]]:
     if not trace.failed:  # what did not fail is the same file as ever
         del document["failed"]
     rewrites = document.pop("rewrites")
+    for edit in (edit for rewrite in rewrites for edit in rewrite["edits"]):
+        if not edit.get("bodies", True):  # so is what carries no bodies
+            del edit["bodies"]
     for rewrite in rewrites:
         if rewrite["inferred"] is None:  # so is what no foreign tool had a hand in
             del rewrite["inferred"]

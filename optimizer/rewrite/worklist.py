@@ -65,11 +65,11 @@ class Worklist:
     def nodes(self, queue: Queue) -> Iterator[ir.Node]:
         """What a pass has still to look at, in document order; what is woken meanwhile, last."""
         while queue.waiting:
-            batch = [self._placed(node) for node in queue.waiting if node.graph is not None]
+            batch = [self._placed(node) for node in queue.waiting if self._edited.holds(node)]
             queue.waiting.clear()
             batch.sort()  # nearly so already, which takes linear time
             for *_, node in batch:
-                if node.graph is not None:
+                if self._edited.holds(node):
                     yield node
 
     def wake(self, applied: Applied, root: ir.Node, declined: Iterable[str]) -> None:

@@ -4,6 +4,7 @@ from optimizer.rules.context import Context, given, producer_of, transposition
 from optimizer.rules.replacement import (
     Declined,
     Inference,
+    NewBody,
     NewInitializer,
     NewNode,
     NewOutput,
@@ -17,6 +18,7 @@ __all__ = [
     "Context",
     "Declined",
     "Inference",
+    "NewBody",
     "NewInitializer",
     "NewNode",
     "NewOutput",

@@ -60,6 +60,7 @@ class NewNode:
         name: wanted node name; by default taken from the matched node with the same operator.
         twin: a node that computes the same: names, types and shapes are as its own.
         retyped: element types of outputs that are not the twin's, by index.
+        bodies: graphs that it carries, by attribute.
     """
 
     op_type: str
@@ -70,13 +71,49 @@ class NewNode:
     name: str | None = None
     twin: ir.Node | None = None
     retyped: Mapping[int, ir.DataType] = field(default_factory=dict[int, ir.DataType])
+    bodies: Mapping[str, NewBody] = field(default_factory=dict[str, "NewBody"])
 
     def output(self, index: int = 0) -> NewOutput:
         """The handle by which other new nodes and `Replacement.values` refer to an output."""
         return NewOutput(self, index)
 
+    def reads(self) -> Iterator[Operand | None]:
+        """Its inputs, and what its bodies read from outside."""
+        yield from self.inputs
+        for body in self.bodies.values():
+            yield from body.captured()
+
 
 Operand = ir.Value | NewOutput | NewInitializer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NewBody:
+    """A graph that a new node carries.
+
+    Attributes:
+        name: of the graph; values and nodes in it get names of their own.
+        inputs: values that its inputs are like; where its nodes read one of these, they read the
+            input.
+        initializers: constants that stand in the body; all others stand in the graph around.
+        nodes: producers before consumers.
+        outputs: made by its nodes, or inputs or initializers of its own.
+    """
+
+    name: str | None
+    inputs: Sequence[ir.Value]
+    initializers: Sequence[NewInitializer]
+    nodes: Sequence[NewNode]
+    outputs: Sequence[Operand]
+
+    def captured(self) -> Iterator[Operand | None]:
+        """What its nodes read of the graphs around it."""
+        own = {*self.inputs, *self.initializers}
+        made = {*self.nodes}
+        for operand in (operand for node in self.nodes for operand in node.reads()):
+            inside = isinstance(operand, NewOutput) and operand.node in made
+            if not inside and operand not in own:
+                yield operand
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ def needs(item: Standing, graph: ir.Graph, proposal: Replacement) -> Iterator[St
 
 def _operands(item: Standing, proposal: Replacement) -> Iterator[Operand | None]:
     if isinstance(item, NewNode):
-        yield from item.inputs
+        yield from item.reads()
         return
     for index, value in enumerate(item.inputs):
         if (item, index) in proposal.inputs:

@@ -213,12 +213,16 @@ class _Steps:
         return record(node, group=group, opset=opset)
 
     def _place(self, rewrite: Rewrite) -> None:
-        """Order keys of nodes put right before their root, after earlier ones put there."""
+        """Order keys of nodes put right before their root, after earlier ones put there.
+
+        What a new body holds comes where its owner does.
+        """
         for edit in rewrite.edits:
             if isinstance(edit, InsertNode | MoveNode):
                 identity = edit.id if isinstance(edit, InsertNode) else edit.node
-                number = self.inserted[edit.before] = self.inserted.get(edit.before, 0) + 1
-                self.order[identity] = (*self.order[edit.before][:-1], float(number), _LAST)
+                before = edit.before or node_id(self.state.owners[edit.graph])
+                number = self.inserted[before] = self.inserted.get(before, 0) + 1
+                self.order[identity] = (*self.order[before][:-1], float(number), _LAST)
 
     def _add_records(
         self,

@@ -109,6 +109,30 @@ def with_rows_scaled(product: ir.Node, scale: np.ndarray, context: Context) -> N
     return _product(product, factor, given(product, 2), context)
 
 
+def with_inputs_affine(
+    product: ir.Node, source: ir.Value | None, affine: Affine, context: Context
+) -> NewNode | Declined:
+    """Gemm of a matrix to whose columns `affine` was done before; weight and bias are constant."""
+    weight, transposed = _weight(product, context), bool(context.attribute(product, "transB"))
+    rows = weight.shape[1 if transposed else 0]
+    if affine.scale.size not in (1, rows) or affine.shift.size not in (1, rows):
+        return Declined(f"{product.op_type} has {rows} input columns", (product,))
+    factor = affine.scale.reshape((1, -1) if transposed else (-1, 1))
+    exact = weight.astype(np.float64)
+    alpha, beta = (context.attribute(product, name) for name in ("alpha", "beta"))
+    shift = np.broadcast_to(affine.shift.reshape(-1), (rows,))
+    with np.errstate(all="ignore"):
+        total = shift @ (exact.T if transposed else exact)
+        total = total * (alpha if isinstance(alpha, float) else 1.0)
+        if (bias := _array(product, 2, context)) is not None:
+            total = total + bias.astype(np.float64) * (beta if isinstance(beta, float) else 1.0)
+    made = _renewed(product, weight, factor, bias=total, hint=affine.hint)
+    if isinstance(made, Declined):
+        return made
+    kept = {name: value for name, value in made.attributes.items() if name != "beta"}
+    return NewNode("Gemm", [source, *made.inputs[1:]], kept, name=product.name)
+
+
 def _product(
     product: ir.Node, factor: np.ndarray, bias: np.ndarray | ir.Value | None, context: Context
 ) -> NewNode | Declined:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import numpy as np
 import onnx_ir as ir
 
+from optimizer.passes.block.batch_norms import affine_of, not_inferring
 from optimizer.passes.block.channels import (
     CONVOLUTIONS,
     PRODUCTS,
-    Affine,
     unknown_weights,
     with_outputs_scaled,
 )
-from optimizer.passes.wording import shared, variable
+from optimizer.passes.wording import shared
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import Context, Declined, Outcome, Replacement, producer_of
 
@@ -64,13 +63,13 @@ class FuseConvBatchNorm(Pass):
 
 
 def _fused(norm: ir.Node, linear: ir.Node, context: Context) -> Outcome:
-    reason = _training(norm, context) or _unknown_statistics(norm, context)
+    reason = not_inferring(norm, context)
     if reason is not None:
         return Declined(reason)
     blocked = shared(linear.outputs[0], norm) or unknown_weights(linear, context)
     if blocked is not None:
         return blocked
-    affine = _affine(norm, context)
+    affine = affine_of(norm, context)
     if affine is None:
         return Declined("The statistics do not give finite numbers")
     made = with_outputs_scaled(linear, affine, context)
@@ -79,43 +78,3 @@ def _fused(norm: ir.Node, linear: ir.Node, context: Context) -> Outcome:
     what = "BatchNormalization in inference mode is a scale and a shift per channel"
     reason = f"{what}: both go into the weights of {linear.op_type}."
     return Replacement.by(made, reason, linear, norm)
-
-
-def _training(norm: ir.Node, context: Context) -> str | None:
-    """Why the node may compute its statistics from the batch; None in inference mode."""
-    opset = context.opset()
-    if opset >= 14:
-        mode = context.attribute(norm, "training_mode")
-        return "BatchNormalization is in training mode" if mode else None
-    if opset < 7 and not context.attribute(norm, "is_test"):
-        return "BatchNormalization is in training mode (is_test = 0)"
-    if opset < 9 and context.attribute(norm, "spatial") == 0:
-        return "BatchNormalization normalizes every position by itself (spatial = 0)"
-    extra = sum(bool(output.name) for output in norm.outputs[1:])
-    if extra:
-        return f"BatchNormalization with {extra + 1} outputs is in training mode before opset 14"
-    return None
-
-
-def _unknown_statistics(norm: ir.Node, context: Context) -> str | None:
-    for value, role in zip(norm.inputs[1:], ("scale", "bias", "mean", "variance"), strict=False):
-        reason = variable(value, role, context)
-        if reason is not None:
-            return reason
-    return None
-
-
-def _affine(norm: ir.Node, context: Context) -> Affine | None:
-    arrays = [context.array(value) for value in norm.inputs[1:5]]
-    known = [array.astype(np.float64) for array in arrays if array is not None]
-    epsilon = context.attribute(norm, "epsilon")
-    if len(known) != 4 or not isinstance(epsilon, float):
-        return None
-    gamma, beta, mean, variance = known
-    with np.errstate(all="ignore"):
-        scale = gamma / np.sqrt(variance + epsilon)
-        shift = beta - mean * scale
-    if not np.isfinite(scale).all() or not np.isfinite(shift).all():
-        return None
-    bias = norm.inputs[2]
-    return Affine(scale, shift, bias.name or "bias" if bias is not None else "bias")

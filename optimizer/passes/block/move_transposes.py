@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import onnx_ir as ir
 
-from optimizer.passes.block.regions import region_above
-from optimizer.passes.block.transposed import Perm, data_inputs, is_movable, moved
+from optimizer.passes.block.regions import Carried, region_above, region_of
+from optimizer.passes.block.transposed import ELEMENTWISE, Perm, data_inputs, is_movable, moved
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import (
     Context,
@@ -23,6 +23,12 @@ from optimizer.rules import (
     transposition,
 )
 
+_DEEPEST = 4
+"""How many nodes up from an operator the Transposes of what it joins may be."""
+
+_MOST = 12
+"""Nodes that move before a Transpose of their result."""
+
 _JOINS = ("Add", "Concat", "Div", "Max", "Min", "Mul", "Pow", "Sub", "Where")
 
 
@@ -34,8 +40,9 @@ class MoveTransposes(Pass):
         A Transpose is carried up through operators that work as well on the untransposed data:
         elementwise ones with all their operands, Concat, Pad, Slice, Softmax, reductions that
         keep their axes. It is done where fewer Transposes are left: it meets its inverse, or
-        another one that it becomes one with. Transposes of all operands of such an operator
-        become one of its result, and one before a Split and those after its parts cancel.
+        another one that it becomes one with. Transposes of all that such an operator, or a few of
+        them, are computed from become one of the result, and one before a Split and those after
+        its parts cancel.
     Before:
         Add(Transpose(x), Transpose(y)) → Relu → Transpose
     After:
@@ -64,7 +71,7 @@ class MoveTransposes(Pass):
         nodes = region_above(node, lambda one: _may_be_passed(one, perm, context))
         if not nodes:
             return None
-        work = _Move(perm, context, {*nodes})
+        work = _Move(perm=perm, context=context, region={*nodes})
         result = work.above(node.inputs[0])
         if result is None or work.gained < 1:
             return None
@@ -74,28 +81,31 @@ class MoveTransposes(Pass):
         reason = f"{names} can work on data before it is transposed: {count}."
         return Replacement(matched, {node.outputs[0]: result}, reason, nodes=work.made)
 
-    @rule(*_JOINS, name="TransposedOperands", reach=2)
+    @rule(*_JOINS, name="TransposedOperands", reach=_DEEPEST + 1)
     def join(self, node: ir.Node, context: Context) -> Outcome:
-        """The same Transpose of every operand."""
+        """The same Transpose of every operand, or of what it is computed from."""
         if not is_movable(node, context):
             return None
-        found = [producer_of(value, "Transpose") for value in node.inputs]
-        known = list(dict.fromkeys(one for one in found if one is not None))
+        above = [_transpose_above(value, context) for value in node.inputs]
+        known = list(dict.fromkeys(one for one in above if one is not None))
         perms = [transposition(one, context) for one in known]
         perm = perms[0] if perms else None
         if len(known) < 2 or perm is None or any(other != perm for other in perms):
             return None
-        if not all(_read_by(one.outputs[0], node) for one in known):
-            return Declined("Something else reads a Transpose", (*known,))
         back = [perm.index(axis) for axis in range(len(perm))]
-        work = _Move(back, context, {node})
+        nodes = region_of(node, lambda one: _is_elementwise(one, context), largest=_MOST)
+        work = _Move(perm=back, context=context, region={*nodes})
         result = work.above(node.outputs[0])
-        if result is None or work.added:
+        if result is None or work.added or len(work.transposes) < 2:
             return None
+        if work.removed < len(work.transposes):
+            return Declined("Something else reads a Transpose", (*known,))
         end = NewNode("Transpose", [result], {"perm": perm})
-        reason = f"All operands are transposed alike: {node.op_type} can be before the Transpose."
+        names = ", ".join(sorted({one.op_type for one in nodes}))
+        reason = f"All operands are transposed alike: {names} can be before the Transpose."
         values = {node.outputs[0]: end.output()}
-        return Replacement([*known, node], values, reason, nodes=[*work.made, end])
+        matched = [*dict.fromkeys(work.transposes), *reversed(nodes)]
+        return Replacement(matched, values, reason, nodes=[*work.made, end])
 
     @rule("Split", name="TransposedParts", reach=2)
     def parts(self, node: ir.Node, context: Context) -> Outcome:
@@ -126,51 +136,37 @@ class MoveTransposes(Pass):
         return Replacement([above, *ends, node], values, reason, nodes=made)
 
 
-@dataclass(slots=True)
-class _Move:
+@dataclass(slots=True, kw_only=True)
+class _Move(Carried):
     """A Transpose on its way up.
 
     Attributes:
         perm: what it does.
-        context: of the rule.
-        region: nodes that it passes.
-        made: what is made on the way, producers first.
         transposes: those that it meets.
         removed: how many of them nobody else reads.
         added: how many there are afterwards.
     """
 
     perm: Perm
-    context: Context
-    region: set[ir.Node]
-    made: list[NewNode] = field(default_factory=list[NewNode])
     transposes: list[ir.Node] = field(default_factory=list[ir.Node])
     removed: int = 0
     added: int = 0
-    known: dict[ir.Value, Operand | None] = field(default_factory=dict[ir.Value, "Operand | None"])
 
     @property
     def gained(self) -> int:
         """How many Transposes less there are, with the one that is moved."""
         return 1 + self.removed - self.added
 
-    def above(self, value: ir.Value | None) -> Operand | None:
-        """A value, transposed; None where that cannot be said."""
-        if value is None:
-            return None
-        if value not in self.known:
-            self.known[value] = self._above(value)
-        return self.known[value]
+    def data_inputs(self, node: ir.Node) -> int:
+        """Those that are transposed with the output."""
+        return data_inputs(node)
 
-    def _above(self, value: ir.Value) -> Operand | None:
-        node = value.producer()
-        if node is not None and node in self.region:
-            count = data_inputs(node)
-            data = [self.above(operand) for operand in node.inputs[:count]]
-            if any(operand is None for operand in data):
-                return None
-            self.made.append(moved(node, data, self.perm, self.context))
-            return self.made[-1].output()
+    def anew(self, node: ir.Node, data: list[Operand | None]) -> NewNode:
+        """The operator on transposed data."""
+        return moved(node, data, self.perm, self.context)
+
+    def entering(self, value: ir.Value) -> Operand | None:
+        """A value, transposed."""
         shape = self.context.symbolic.shape(value)
         if shape is None or len(shape) > len(self.perm):
             return None
@@ -205,6 +201,10 @@ class _Move:
         return self.made[-1].output()
 
 
+def _is_elementwise(node: ir.Node, context: Context) -> bool:
+    return node.op_type in ELEMENTWISE and is_movable(node, context)
+
+
 def _may_be_passed(node: ir.Node, perm: Perm, context: Context) -> bool:
     """Whether a node works on the transposed data, and no Softmax along an axis between others."""
     if not is_movable(node, context):
@@ -215,8 +215,16 @@ def _may_be_passed(node: ir.Node, perm: Perm, context: Context) -> bool:
     return True
 
 
-def _read_by(value: ir.Value, node: ir.Node) -> bool:
-    return not value.is_graph_output() and all(use.node is node for use in value.uses())
+def _transpose_above(value: ir.Value | None, context: Context) -> ir.Node | None:
+    """The Transpose that a value is, or that it is computed from in a few steps."""
+    for _ in range(_DEEPEST):
+        node = None if value is None else value.producer()
+        if node is None or producer_of(value, "Transpose"):
+            return node
+        if not _is_elementwise(node, context):
+            return None
+        value = next((one for one in node.inputs if not context.is_constant(one)), None)
+    return None
 
 
 def _transpose_of(value: ir.Value) -> ir.Node | None:

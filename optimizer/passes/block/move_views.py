@@ -10,7 +10,7 @@ import onnx_ir as ir
 from optimizer.dimension import Dimension
 from optimizer.operators.call import in_numbers
 from optimizer.operators.catalogue import BROADCASTING, RESHAPING, UNARY
-from optimizer.passes.block.regions import region_above
+from optimizer.passes.block.regions import Carried, read_by_alone, region_above
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import (
     Context,
@@ -70,7 +70,7 @@ class MoveViews(Pass):
         nodes = region_above(node, lambda one: _elementwise(one, inner, context))
         if not nodes or not any(_views_above(one) for one in nodes):
             return None
-        work = _Reshaped(inner, last, context, {*nodes})
+        work = _Reshaped(inner=inner, shape=last, context=context, region={*nodes})
         result = work.above(node.inputs[0])
         if result is None or not work.views:
             return None
@@ -92,9 +92,9 @@ class MoveViews(Pass):
         first = firsts[0]
         if not same or first is None or any(other != first for other in firsts):
             return None
-        if not all(_read_by(one.outputs[0], node) for one in known):
+        if not all(read_by_alone(one.outputs[0], node) for one in known):
             return Declined("Something else reads a view", (*known,))
-        work = _Reshaped(shape, first, context, {node})
+        work = _Reshaped(inner=shape, shape=first, context=context, region={node})
         result = work.above(node.outputs[0])
         if result is None:
             return None
@@ -104,47 +104,31 @@ class MoveViews(Pass):
         return Replacement([*known, node], values, reason, nodes=[*work.made, end])
 
 
-@dataclass(slots=True)
-class _Reshaped:
+@dataclass(slots=True, kw_only=True)
+class _Reshaped(Carried):
     """Elementwise operators in another shape.
 
     Attributes:
         inner: the shape that they have.
         shape: the one that they get.
-        context: of the rule.
-        region: the operators.
-        made: in their place, producers first.
         views: what gave the inner shape to what they read.
     """
 
     inner: Shape
     shape: Shape
-    context: Context
-    region: set[ir.Node]
-    made: list[NewNode] = field(default_factory=list[NewNode])
     views: list[ir.Node] = field(default_factory=list[ir.Node])
-    known: dict[ir.Value, Operand | None] = field(default_factory=dict[ir.Value, "Operand | None"])
 
-    def above(self, value: ir.Value | None) -> Operand | None:
-        """A value in the new shape; None where there is none."""
-        if value is None:
-            return None
-        if value not in self.known:
-            self.known[value] = self._above(value)
-        return self.known[value]
+    def data_inputs(self, node: ir.Node) -> int:
+        """All inputs, but for bounds."""
+        return 1 if node.op_type == "Clip" else len(node.inputs)
 
-    def _above(self, value: ir.Value) -> Operand | None:
-        node = value.producer()
-        if node is not None and node in self.region:
-            count = 1 if node.op_type == "Clip" else len(node.inputs)
-            data = [self.above(operand) for operand in node.inputs[:count]]
-            if any(operand is None for operand in data):
-                return None
-            made = NewNode(
-                node.op_type, [*data, *node.inputs[count:]], node.attributes, name=node.name
-            )
-            self.made.append(made)
-            return made.output()
+    def anew(self, node: ir.Node, data: list[Operand | None]) -> NewNode:
+        """The same operator."""
+        inputs = [*data, *node.inputs[len(data) :]]
+        return NewNode(node.op_type, inputs, node.attributes, name=node.name)
+
+    def entering(self, value: ir.Value) -> Operand | None:
+        """What a view is of, or a constant in another shape."""
         view = producer_of(value, *RESHAPING)
         source = None if view is None else view.inputs[0]
         if (
@@ -190,7 +174,3 @@ def _elementwise(node: ir.Node, shape: Shape, context: Context) -> bool:
 
 def _views_above(node: ir.Node) -> bool:
     return any(producer_of(value, *RESHAPING) is not None for value in node.inputs)
-
-
-def _read_by(value: ir.Value, node: ir.Node) -> bool:
-    return not value.is_graph_output() and all(use.node is node for use in value.uses())

@@ -11,6 +11,7 @@ from optimizer.model.graph import walk_nodes
 from optimizer.passes.block import conditions
 from optimizer.passes.wording import described
 from optimizer.patterns import (
+    Condition,
     Found,
     Number,
     Pattern,
@@ -48,13 +49,35 @@ LAYER_NORM = Pattern(
 )
 
 
+def _over_the_same(found: Found, context: Context) -> str | None:
+    axis, rank = context.attribute(found.named["root"], "axis"), context.rank(found.values["x"])
+    first = conditions.first_axis(found, "mean", context)
+    if isinstance(axis, int) and rank and axis % rank == first:
+        return None
+    return f"they begin at {first} and at {axis}"
+
+
+CENTERED_RMS_NORM = Pattern(
+    "LayerNormalization",
+    maybe(
+        lambda normalized: normalized + BIAS,
+        node("RMSNormalization", CENTERED, SCALE, name="root", core=True),
+    ),
+    (
+        conditions.of_float_type(),
+        Condition("RMSNormalization runs over the axes of the mean", _over_the_same),
+    ),
+)
+
+
 @register
 class RecognizeLayerNorm(Pass):
     """Recognize LayerNormalization.
 
     What it does:
         Exporters spell layer normalization out in seven to nine nodes: mean, difference, square,
-        mean, ε, root, quotient, scale, bias. They become one LayerNormalization.
+        mean, ε, root, quotient, scale, bias. They become one LayerNormalization. So does an
+        RMSNormalization of the difference to the mean.
     Before:
         (x − mean(x)) / √(mean((x − mean(x))²) + ε) · scale + bias
     After:
@@ -90,6 +113,13 @@ class RecognizeLayerNorm(Pass):
             return Declined(reason, tuple(done.matched))
         moved = f"The model now uses opset {OPSET}, in which its operators mean the same."
         return replace(done, reason=f"{done.reason} {moved}", opsets={"": OPSET})
+
+    @matches(CENTERED_RMS_NORM, name="CenteredRmsNorm")
+    def centered(self, found: Found, context: Context) -> Outcome:
+        """RMSNormalization of what has a mean of 0."""
+        found.numbers["epsilon"] = context.number(found.named["root"], "epsilon")
+        made = _operator(found, context)
+        return found.replaced_by(made, "The mean square of the difference is the variance.")
 
 
 def _operator(found: Found, context: Context) -> NewNode:

@@ -13,8 +13,8 @@ from optimizer.rules import Context, NewInitializer, NewNode, Operand, given
 Perm = Sequence[int]
 
 _AXIS = frozenset({"Concat", "LogSoftmax", "Softmax"})
-_ELEMENTWISE = (UNARY | BROADCASTING) - {"Identity"}
-_MOVABLE = _ELEMENTWISE | _AXIS | {"Clip", "Pad", "Slice", *REDUCTIONS}
+ELEMENTWISE = (UNARY | BROADCASTING) - {"Identity"}
+_MOVABLE = ELEMENTWISE | _AXIS | {"Clip", "Pad", "Slice", *REDUCTIONS}
 
 
 def is_movable(node: ir.Node, context: Context) -> bool:
@@ -24,7 +24,7 @@ def is_movable(node: ir.Node, context: Context) -> bool:
     name, rank = node.op_type, context.rank(node.outputs[0])
     if rank is None or rank < 2 or context.opset() < 7:
         return False
-    if name in _ELEMENTWISE:
+    if name in ELEMENTWISE:
         return all(value is not None for value in node.inputs)
     if name in ("LogSoftmax", "Softmax"):
         return context.opset() >= 13
@@ -41,7 +41,7 @@ def is_movable(node: ir.Node, context: Context) -> bool:
 
 def data_inputs(node: ir.Node) -> int:
     """How many of a node's inputs are tensors that are transposed with its output."""
-    return len(node.inputs) if node.op_type in _ELEMENTWISE | {"Concat"} else 1
+    return len(node.inputs) if node.op_type in ELEMENTWISE | {"Concat"} else 1
 
 
 def moved(node: ir.Node, data: Sequence[Operand | None], perm: Perm, context: Context) -> NewNode:

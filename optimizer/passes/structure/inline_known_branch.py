@@ -11,6 +11,7 @@ from optimizer.model.graph import is_used
 from optimizer.model.repeats import node_key
 from optimizer.passes.draft import Draft, NotHere
 from optimizer.passes.structure.copying import copied, known_number
+from optimizer.passes.structure.impossible_branch import problem_with
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import Context, Declined, Outcome, Replacement
 
@@ -22,17 +23,19 @@ class InlineKnownBranch(Pass):
     What it does:
         Where the condition of an If is the same at every run, the nodes of the branch that is
         taken stand in its place, and the other branch goes away. So they do where both branches
-        compute the same.
+        compute the same, and where an operator that runs in any case could not do so with what the
+        other branch gives: exporters write Squeeze of an axis of free size so.
     Before:
         x → Shape → Size → Equal(4) → If(then: x → Squeeze, else: x → Identity)
     After:
         x → Squeeze
     When it is safe:
         The condition is constant, or follows from sizes that do not vary; or both branches have
-        the same operators with the same attributes, which read the same. The branch holds no
-        control flow of its own: where that is known, too, it is inlined first.
+        the same operators with the same attributes, which read the same; or the other branch gives
+        a number of axes with which an LSTM, Gemm, Conv or Transpose further on fails. Control flow
+        in the branch comes with it.
     Numerics:
-        Bit-identical: the same operators run.
+        Bit-identical: the same operators run. Inputs on which the model fails may give something.
     Source:
         ONNX operator specification, If; branch folding, Aho et al., Compilers, 9.4.
     """
@@ -61,14 +64,37 @@ class InlineKnownBranch(Pass):
     @rule("If", name="EqualBranches")
     def equal(self, node: ir.Node, context: Context) -> Outcome:
         """An If that computes the same either way."""
-        branches = [node.attributes.get(name) for name in ("then_branch", "else_branch")]
-        graphs = [one.as_graph() for one in branches if one is not None and not one.is_ref()]
+        graphs = _branches(node)
         if len(graphs) != 2 or not _compute_the_same(*graphs):
             return None
         try:
             return _inlined(node, graphs[0], "Both branches compute the same.", context)
         except NotHere as why:
             return Declined(f"Both branches compute the same, but {why}")
+
+    @rule("If", name="ImpossibleBranch", reach=3)
+    def possible(self, node: ir.Node, context: Context) -> Outcome:
+        """An If that has to go one way, or something further on fails."""
+        graphs = _branches(node)
+        if len(graphs) != 2 or known_number(node.inputs[0], context) is not None:
+            return None
+        first, second = (problem_with(node, graph, context) for graph in graphs)
+        if (first is None) == (second is None):
+            return None
+        left, problem = (1, first) if first else (0, second)
+        reason = (
+            f"It can only take its {('then', 'else')[left]}_branch: with the other one {problem}."
+        )
+        try:
+            return _inlined(node, graphs[left], reason, context)
+        except NotHere as why:
+            return Declined(f"It can only take one branch, but {why}")
+
+
+def _branches(node: ir.Node) -> list[ir.Graph]:
+    """Both branches of an If; fewer where they are not known."""
+    branches = [node.attributes.get(name) for name in ("then_branch", "else_branch")]
+    return [one.as_graph() for one in branches if one is not None and not one.is_ref()]
 
 
 def _inlined(node: ir.Node, branch: ir.Graph, reason: str, context: Context) -> Replacement:

@@ -24,8 +24,7 @@ class InlineSingleRound(Pass):
         x → Relu → Add(0)
     When it is safe:
         There is one round, whatever the inputs are. No more than one slice is read or result
-        stacked, or there would be more nodes than before. The body holds no control flow of its
-        own.
+        stacked, or there would be more nodes than before. Control flow in the body comes with it.
     Numerics:
         Bit-identical: the same operators run.
     Source:

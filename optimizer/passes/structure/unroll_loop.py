@@ -39,8 +39,8 @@ class UnrollLoop(Pass):
         x → Relu → Add(0) → Relu → Add(1) → Relu → Add(2)
     When it is safe:
         The number of rounds is constant, or follows from sizes that do not vary, and no condition
-        ends the Loop before. The body holds no control flow of its own. All rounds together have
-        at most `most_nodes` nodes.
+        ends the Loop before. All rounds together, control flow in the body included, have at most
+        `most_nodes` nodes.
     Numerics:
         Bit-identical: the same operators run in the same order.
     Source:

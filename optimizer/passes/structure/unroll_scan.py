@@ -27,8 +27,8 @@ class UnrollScan(Pass):
     After:
         x → Gather(0), Gather(1), Gather(2) → Add → Add → Add
     When it is safe:
-        The size of a scanned axis is a number. The body holds no control flow of its own. All
-        rounds together have at most `most_nodes` nodes. The model's opset is 9 or newer.
+        The size of a scanned axis is a number. All rounds together, control flow in the body
+        included, have at most `most_nodes` nodes. The model's opset is 9 or newer.
     Numerics:
         Bit-identical: the same operators run in the same order.
     Source:

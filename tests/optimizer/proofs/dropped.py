@@ -150,6 +150,17 @@ DROPPED = (
         "a = Slice(x, s, e) y = Slice(a, l, far)", "y = Slice(x, f, e)",
     ),
     Dropped(
+        "merge-pads", "What one takes away on a side the other does not put back",
+        "(float[3] x) => (float[3] y) <int64[2] p = {-1, 0}, int64[2] q = {1, 0}>",
+        "a = Pad(x, p) y = Pad(a, q)", "y = Identity(x)",
+    ),
+    Dropped(
+        "merge-pads", "Both pad with the same constant",
+        "(float[1] x) => (float[3] y) <int64[2] p = {1, 0}, int64[2] q = {0, 1},"
+        " int64[2] r = {1, 1}, float one = {1}>",
+        "a = Pad(x, p) y = Pad(a, q, one)", "y = Pad(x, r, one)",
+    ),
+    Dropped(
         "fuse-conv-batch-norm", "epsilon is part of the scale",
         "(float[1, 1, 1, 2] x) => (float[1, 1, 1, 2] y) <float[1] s = {2.0}, float[1] o = {0.0},"
         " float[1] v = {0.25}, float[1, 1, 1, 1] w = {3.0}, float[1, 1, 1, 1] u = {12.0}>",

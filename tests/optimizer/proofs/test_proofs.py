@@ -19,8 +19,11 @@ from tests.optimizer.proofs.sizes import CLAIMS, Bounds, Claim, merged, taken, t
 ALGEBRA = (
     "eliminate-add-zero",
     "eliminate-noop-cast",
+    "eliminate-noop-gather",
     "merge-clips",
+    "merge-expands",
     "merge-gathers",
+    "merge-pads",
     "merge-scales",
     "merge-slices",
     "merge-transposes",

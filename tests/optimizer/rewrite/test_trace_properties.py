@@ -79,7 +79,8 @@ def told(trace: Trace) -> list[object]:
 FIRST_CASES = {name.partition("/")[0]: name for name in reversed(SOURCES)}
 """A golden case of each pass, and every random graph."""
 
-each = pytest.mark.parametrize("name", slow_but(set(FIRST_CASES.values()), SOURCES))
+NESTED = "inline-known-branch/takes-control-flow-in-the-branch-with-it"
+each = pytest.mark.parametrize("name", slow_but({*FIRST_CASES.values(), NESTED}, SOURCES))
 
 
 @each
@@ -118,6 +119,14 @@ def test_two_runs_make_the_same_rewrites_in_the_same_order(name: str) -> None:
     assert told(first.trace) == told(second.trace)
     assert first.trace.declined == second.trace.declined
     assert first.result == second.result
+
+
+@each
+def test_nothing_is_done_to_nodes_that_went_away_with_a_body(name: str) -> None:
+    gone: set[str] = set()
+    for rewrite in whole(name).trace.rewrites:
+        assert not gone & {rewrite.root, *rewrite.matched, *rewrite.removed}
+        gone.update(rewrite.removed)
 
 
 @each
