@@ -62,7 +62,7 @@ def infer_shapes(model: Model, *, isolate: Isolate) -> tuple[Finding, ...]:
         ("onnxruntime", infer_with_runtime, RUNTIME_NODES),
     ]
     for source, job, most_nodes in native:
-        if len(made) > most_nodes or not any(_is_open(value) for value in made):
+        if len(made) > most_nodes or not any(_is_open(value, symbolic) for value in made):
             break
         try:
             inference = isolate(job, weight_free(model.ir), limits=_LIMITS)
@@ -96,10 +96,15 @@ def _is_complete(value: ir.Value) -> bool:
     return value.type is not None and value.shape is not None and not value.shape.has_unknown_dim()
 
 
-def _is_open(value: ir.Value) -> bool:
-    """Whether asking others is worth it: sizes that depend on the data nobody can know."""
+def _is_open(value: ir.Value, symbolic: SymbolicValues) -> bool:
+    """Whether asking others is worth it.
+
+    Nobody can know sizes that depend on the data, nor name those that the inputs leave unnamed.
+    """
     node = value.producer()
-    return not _is_complete(value) and node is not None and node.op_type not in _DATA_DEPENDENT
+    if _is_complete(value) or node is None or node.op_type in _DATA_DEPENDENT:
+        return False
+    return value.type is None or not symbolic.follows_inputs(value)
 
 
 def _merge(model: ir.Model, inference: Inference, symbolic: SymbolicValues) -> bool:

@@ -99,6 +99,7 @@ class SymbolicValues:
         self._open: set[ir.Node] = set()
         self._sizes_by_values: set[str] = set()  # fresh symbols of sizes that values decide
         self._ranks_by_values: set[ir.Value] = set()
+        self._inputs = tuple(model.graph.inputs)
         self._interface = interface_symbols(model.graph)
         self.contradictions: dict[ir.Value, str] = {}
 
@@ -139,6 +140,22 @@ class SymbolicValues:
                 refinement.apply()
                 count += 1
         return count
+
+    def follows_inputs(self, value: ir.Value) -> bool:
+        """Whether its sizes are known in terms of the inputs' sizes, those without a name too."""
+        shape = self.fact(value).shape
+        free = (dim.symbols() for dim in shape or () if isinstance(dim, Expression))
+        return shape is not None and all(self._is_of_inputs(symbols) for symbols in free)
+
+    def _is_of_inputs(self, symbols: frozenset[str]) -> bool:
+        unnamed = symbols - self._interface
+        return not unnamed or unnamed <= {
+            name
+            for value in self._inputs
+            for axis in range(len(value.shape or ()))
+            if (value, axis) in self._fresh
+            for name in self._fresh[value, axis].symbols()
+        }
 
     def is_interface(self, dim: Expression) -> bool:
         """Whether a size depends on nothing but named dimensions of the graph's inputs."""
