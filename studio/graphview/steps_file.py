@@ -11,12 +11,13 @@ from typing import Any
 import onnx_ir as ir
 
 from optimizer.constants import is_constant_node
-from optimizer.model.graph import node_id, walk_nodes
+from optimizer.model.graph import bodies, node_id, walk_nodes
 from optimizer.registry import is_imported
 from optimizer.rewrite.edits import (
     DropInitializer,
     InsertNode,
     MoveNode,
+    RemoveNode,
     Retype,
     SetAttributes,
     SetGraphOutput,
@@ -136,7 +137,9 @@ class _Steps:
         before = self._edges([*leaving, *touched.values()])
         weights = _dropped_weights(self.state, rewrite)
         self.cursor.seek(rewrite.step)
-        added = [self.state.nodes[i] for i in rewrite.added]
+        made = [self.state.nodes[i] for i in rewrite.added]
+        added = [node for node in _inner_first(made) if drawn(node)]
+        hidden = {node_id(node) for node in made} - {node_id(node) for node in added}
         after = self._edges([*added, *touched.values()])
         flops, moved = self.costs.after(rewrite)
         self._place(rewrite)
@@ -163,9 +166,14 @@ class _Steps:
             "edges_added": [e for e in after if e not in before],
             "why": rewrite.reason,
             "from": {
-                node: [i for i in ids if i in shown] for node, ids in made_from(rewrite).items()
+                node: [i for i in ids if i in shown]
+                for node, ids in made_from(rewrite).items()
+                if node not in hidden
             },
-            "became": [[e.kind, list(e.nodes), list(e.into)] for e in successions(rewrite)],
+            "became": [
+                [e.kind, list(e.nodes), [i for i in e.into if i not in hidden]]
+                for e in successions(rewrite)
+            ],
             "delta": {
                 "nodes": len(added) - sum(not is_constant_node(n) for n in leaving),
                 "flops": flops,
@@ -235,6 +243,8 @@ class _Steps:
     ) -> None:
         """Records of new nodes, each in the slot of a node it replaces where the order allows."""
         free = [i for i in removed if i != rewrite.root or rewrite.inferred is not None]
+        if any(isinstance(edit, RemoveNode) and edit.inner for edit in rewrite.edits):
+            free = []  # what bodies held stands elsewhere than what takes its place
         heirs = {value.partition(":")[0] for value in rewrite.values.values()}
         homes = _homes(rewrite)
         for node in added:
@@ -270,6 +280,21 @@ class _Steps:
             if self.order[candidate] > low:
                 return candidate
         return None
+
+
+def _inner_first(made: list[ir.Node]) -> list[ir.Node]:
+    """New nodes, what a new body holds before the node that carries it."""
+    new, found = set(made), dict[ir.Node, None]()
+
+    def put(node: ir.Node) -> None:
+        for inner in (inner for body in bodies(node) for inner in body):
+            put(inner)
+        if node in new:
+            found[node] = None
+
+    for node in made:
+        put(node)
+    return list(found)
 
 
 def _homes(rewrite: Rewrite) -> dict[str, tuple[str, ...]]:

@@ -16,12 +16,19 @@ from studio.gallery import gallery
 from studio.graphview.dot import MOST_BOXES, box_count, dot_text, label
 from studio.graphview.graph_file import graph_json, groups_of
 from studio.graphview.steps_file import steps_json
+from tests.optimizer.graphs import opened as parsed_model
+from tests.optimizer.passes import golden
 
-NETWORKS = ("tour", "resnet50", "bert", "whisper-encoder")
+NESTED = "inline-known-branch/takes-control-flow-in-the-branch-with-it"
+NETWORKS = ("tour", "resnet50", "bert", "whisper-encoder", NESTED)
 
 
 def opened(network: str) -> Model:
-    model = load_path(gallery.open_path(network))
+    if network == NESTED:
+        paths = (case for case in golden.cases() if case.path.match(f"{NESTED}.txt"))
+        model = parsed_model(next(paths).before)
+    else:
+        model = load_path(gallery.open_path(network))
     SymbolicValues(model.ir).propagate(model.ir.graph)
     return model
 
