@@ -19,14 +19,16 @@ OURS: Mapping[str, str] = {"passlens": "portable", "passlens-cpu": "cpu"}
 TIMES: Mapping[str, float] = {"onnxsim": 0.5, "onnxslim": 0.15}
 """Which share of a peer's CPU time ours may take, as a geometric mean."""
 
+_ON_REQUEST = (
+    "SkipLayerNormalization, BiasGelu and attention with its products inside take as long as what"
+    " they stand for on a CPU, or longer: ours that make them are on request"
+)
 REASONS: Mapping[str, str] = {
     "pub_ultraface_RFB_320": (
         "its weights are graph inputs, too, which a caller may override: others take them for"
         " constants"
     ),
-    "pub_silero_vad": (
-        "the branch of an If that is always taken holds control flow of its own, and is not inlined"
-    ),
+    **dict.fromkeys(("bert_base", "whisper_tiny", "vit_small"), _ON_REQUEST),
 }
 """Why somebody leaves less, by the beginning of the model's name."""
 
