@@ -39,6 +39,11 @@ def wait(page: Page, condition: str) -> None:
         raise AssertionError(f"{condition} never held: {seen}") from None
 
 
+def wait_for_all(page: Page) -> None:
+    """Until all of a page is there, not the viewer alone: what Tab goes through, above all."""
+    page.locator(".stApp[data-test-script-state=notRunning] .bar-share").wait_for()
+
+
 def opened(page: Page, url: str, condition: str = "true") -> dict[str, Any]:
     """Go to a page and wait for its viewer; the viewer's state then."""
     page.goto(url)

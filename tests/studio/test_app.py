@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.corpus.bad_inputs import generate, model_path
-from tests.studio.browsing import PATIENCE_MS, opened, state, visitor, wait
+from tests.studio.browsing import PATIENCE_MS, opened, state, visitor, wait, wait_for_all
 
 pytestmark = pytest.mark.browser
 
@@ -198,6 +198,7 @@ def test_a_selection_survives_a_reload(page: Page, app_url: str) -> None:
 
 def test_the_keyboard_alone_opens_a_model_and_steps(page: Page, app_url: str) -> None:
     opened(page, f"{app_url}/model?model=mamba")
+    wait_for_all(page)
     press_until(page, "Tab", "focused.innerText && focused.innerText.startsWith('Tour')")
     page.keyboard.press("Enter")
     page.wait_for_url("**model=tour**", timeout=PATIENCE_MS)
@@ -206,6 +207,7 @@ def test_the_keyboard_alone_opens_a_model_and_steps(page: Page, app_url: str) ->
     press_until(page, "Tab", "focused.innerText === 'See the rewrites'")
     page.keyboard.press("Enter")
     wait(page, "window.__passlens.step > 50")
+    wait_for_all(page)
     last = state(page)["step"]
     inner = "focused.shadowRoot && focused.shadowRoot.activeElement"
     press_until(page, "Tab", f"{inner}?.textContent === 'To the steps'", most=60)
