@@ -95,7 +95,7 @@ lint: $(TESTING)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync types viewer
 
 types:
-	@$(BIN)/pyright --threads 2 --pythonpath $(BIN)/python
+	@$(BIN)/pyright --pythonpath $(BIN)/python
 
 viewer:
 	@cd studio/viewer && $(NODE) $(JAVASCRIPT)/typescript/bin/tsc --noEmit

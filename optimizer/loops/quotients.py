@@ -6,10 +6,20 @@ Only where d is at least 1: then neither form overflows, and both make the same 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import replace
 
 from optimizer.loops.algorithm import Algorithm, Func
-from optimizer.loops.scalar import Apply, Element, Number, Scalar, apply, parts_of, rewritten
+from optimizer.loops.scalar import (
+    Apply,
+    Element,
+    Number,
+    Scalar,
+    apply,
+    parts_of,
+    rewritten,
+    with_indices,
+)
 
 
 def with_quotients(algorithm: Algorithm) -> Algorithm:
@@ -31,6 +41,38 @@ def with_quotients(algorithm: Algorithm) -> Algorithm:
         for func in changed
     ]
     return replace(algorithm, funcs=tuple(funcs))
+
+
+def with_divisors_written_out(algorithm: Algorithm, kept: Collection[str]) -> Algorithm:
+    """The algorithm with each 1 + exp(x) that a quotient alone reads as a part of that quotient.
+
+    Args:
+        algorithm: what is computed.
+        kept: Funcs that stay what they are.
+    """
+    times = Counter(_operands(algorithm))
+    divisors = {
+        func.name
+        for func in algorithm.funcs
+        if func.reduction is None and func.name not in {*algorithm.outputs, *kept}
+        if times[func.name] == 1 and exponent_of(func.body) is not None
+    }
+    funcs: dict[str, Func] = {}
+
+    def change(part: Scalar) -> Scalar:
+        if not isinstance(part, Apply) or part.function != "div":
+            return part
+        above, below = part.arguments
+        if not isinstance(below, Element) or below.tensor not in divisors:
+            return part
+        func = funcs.pop(below.tensor)
+        names = (axis.name for axis in func.axes)
+        places = dict(zip(names, below.indices, strict=True))
+        return apply("div", above, with_indices(func.body, places))
+
+    for func in algorithm.funcs:
+        funcs[func.name] = replace(func, body=rewritten(func.body, change))
+    return replace(algorithm, funcs=tuple(funcs.values()))
 
 
 def _divided(

@@ -11,7 +11,7 @@ Source: Halide's directives (Ragan-Kelley et al. 2013), under their names.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Literal
 
 from optimizer.codec import Format, one_of
@@ -267,6 +267,12 @@ class Schedule:
     """Primitives in the order in which they are applied."""
 
     primitives: tuple[Primitive, ...] = ()
+
+    @property
+    def names(self) -> set[str]:
+        """Every Func and loop that it names."""
+        fields = (one for primitive in self.primitives for one in astuple(primitive))
+        return {one for one in fields if isinstance(one, str)}
 
     @property
     def needs_gpu(self) -> bool:

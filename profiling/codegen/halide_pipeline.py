@@ -15,6 +15,7 @@ from optimizer.dimension import Dimension
 from optimizer.loops.algorithm import Algorithm, Func, LoopAxis, extent_scalar
 from optimizer.loops.indexing import extents_of
 from optimizer.loops.outputs import OutputNest, output_nests
+from optimizer.loops.quotients import with_divisors_written_out
 from optimizer.loops.schedule import In, Schedule
 from profiling.codegen.halide_bindings import Expr, hl
 from profiling.codegen.halide_naming import plain_name
@@ -57,6 +58,7 @@ class HalidePipeline:
     """
 
     def __init__(self, algorithm: Algorithm, schedule: Schedule, level: CpuLevel) -> None:
+        algorithm = with_divisors_written_out(algorithm, schedule.names)
         tensors = (*algorithm.inputs, *algorithm.funcs)
         self._shapes = {tensor.name: tensor.shape for tensor in tensors}
         _refuse_large(self._shapes)
