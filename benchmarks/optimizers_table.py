@@ -105,7 +105,7 @@ def report(rows: Sequence[Row], tools: Sequence[str]) -> Iterator[str]:
         yield from section(f"{ours}:", [*summary(rows, tools, ours)])
         title = f"{ours} leaves more than somebody else whose output agrees:"
         yield from section(title, [*more_than_others(rows, tools, ours)])
-    yield from section("CPU time:", [*times(rows, tools)])
+    yield from section("CPU time:", [*times(rows)])
     yield from section("No output, or one that does not agree:", [*problems(rows, tools)])
 
 
@@ -169,21 +169,18 @@ def excess(own: Mapping[str, int], other: Mapping[str, int]) -> str:
     )
 
 
-def times(rows: Sequence[Row], tools: Sequence[str]) -> Iterator[str]:
+def times(rows: Sequence[Row]) -> Iterator[str]:
     """Our CPU time as a share of a peer's, as a geometric mean over what both got through."""
-    for tool in tools:
+    for tool, most in TIMES.items():
         shares = [
             row.found["passlens"].cpu_s / row.found[tool].cpu_s
             for row in rows
-            if tool not in OURS
-            and row.found.get(tool, Found()).cpu_s
-            and row.found.get("passlens", Found()).cpu_s
+            if row.found.get(tool, Found()).cpu_s and row.found.get("passlens", Found()).cpu_s
         ]
         if shares:
             mean = math.exp(statistics.fmean(map(math.log, shares)))
-            most = TIMES.get(tool)
-            asked = "" if most is None else f" (at most {most:.2f}: {_met(mean <= most)})"
-            yield f"- {mean:.2f} of {tool}, over {len(shares)}{asked}"
+            met = _met(mean <= most)
+            yield f"- {mean:.2f} of {tool}, over {len(shares)} (at most {most:.2f}: {met})"
 
 
 def _met(met: bool) -> str:
