@@ -151,7 +151,7 @@ def main() -> None:
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="giant-"))
     folder.mkdir(exist_ok=True)
     head = (
-        f"{describe('passlens', 'onnx', 'onnx-ir', 'onnxruntime')}; load {os.getloadavg()[0]:.1f}"
+        f"{describe('passlens', 'onnx', 'onnx-ir', 'onnxruntime-gpu')}; load {os.getloadavg()[0]:.1f}"
     )
     lines = [head, ""]
     try:
