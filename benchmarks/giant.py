@@ -150,9 +150,8 @@ def main() -> None:
     arguments = parser.parse_args()
     folder = arguments.folder or Path(tempfile.mkdtemp(prefix="giant-"))
     folder.mkdir(exist_ok=True)
-    head = (
-        f"{describe('passlens', 'onnx', 'onnx-ir', 'onnxruntime-gpu')}; load {os.getloadavg()[0]:.1f}"
-    )
+    machine = describe("passlens", "onnx", "onnx-ir", "onnxruntime-gpu")
+    head = f"{machine}; load {os.getloadavg()[0]:.1f}"
     lines = [head, ""]
     try:
         for line in rows(folder, arguments.bert, arguments.large):
