@@ -247,14 +247,7 @@ class Application:
 
     def _set_input(self, node: ir.Node, index: int, new: ir.Value | None) -> None:
         old = node.inputs[index]
-        self._edit(
-            edits.SetInput(
-                node_id(node),
-                index,
-                None if old is None else value_id(old),
-                None if new is None else value_id(new),
-            )
-        )
+        self._edit(edits.SetInput(node_id(node), index, _id_of(old), _id_of(new)))
         self.done.changed.update(dict.fromkeys(v for v in (old, new) if v is not None))
         self.rewired[node] = None
 
@@ -295,7 +288,7 @@ class Application:
                 graph_id(node.graph),
                 node_id(node),
                 None if follower is None else node_id(follower),
-                tuple(None if v is None else value_id(v) for v in inputs),
+                tuple(map(_id_of, inputs)),
                 tuple(map(node_id, inner)),
             )
         )
@@ -370,6 +363,10 @@ class Application:
         shape = value.shape if news.shape is None else ir.Shape(news.shape)
         self._edit(edits.Retype(value_id(value), known, edits.Known(kind, shape)))
         self.done.changed[value] = None
+
+
+def _id_of(value: ir.Value | None) -> str | None:
+    return None if value is None else value_id(value)
 
 
 class Rewriter(EditedGraph):
