@@ -6,7 +6,7 @@
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: run test quick check slow coverage fuzz docs bench setup browser postgresql lint types viewer
+.PHONY: run test check slow coverage fuzz docs bench setup browser postgresql lint types viewer
 
 # From 1.29 on, ONNX Runtime reports usage to its maker.
 export ORT_DISABLE_TELEMETRY := 1
@@ -22,8 +22,6 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --no-compile -
 PYTEST := $(BIN)/python -m pytest
 # A file's tests stay in one process and share what it has made; files in the order of collection.
 PARALLEL := --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
-# Two at a time, unless somebody has said how many.
-TWO = $(if $(findstring --jobserver,$(MAKEFLAGS)),,--jobs=2)
 LIBRARY := .venv/installed
 TESTING := .venv/installed-for-tests
 TRITON_TESTS := tests/profiling/codegen/test_triton.py tests/profiling/kernels/generated/test_triton.py \
@@ -40,18 +38,14 @@ run: $(LIBRARY)
 	@echo "run: opening the studio on $(MODEL); stop it with Ctrl+C"
 	@$(BIN)/passlens studio $(MODEL)
 
-test: browser postgresql
-	@$(MAKE) --no-print-directory $(TWO) lint quick
+test: browser postgresql lint
+	@echo "test: the quick tests, and which lines they run"
+	@$(COUNTING) -m pytest $(PARALLEL) -m "$(QUICK) and not alone"
+	@$(BIN)/python .ci/coverage.py $(COVERAGE)
 	@echo "test: browsers, whole networks and real measurements"
 	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) $(PARALLEL) -m "not slow and not alone and not ($(QUICK))"
 	@echo "test: what believes its measurements, alone"
 	@$(PYTEST) -m "alone and not slow" $$(grep -rl --include='test_*.py' 'mark\.alone' tests)
-
-# Beside lint, whose types are checked on one core alone.
-quick: $(TESTING)
-	@echo "test: the quick tests, and which lines they run"
-	@$(COUNTING) -m pytest $(PARALLEL) -m "$(QUICK) and not alone"
-	@$(BIN)/python .ci/coverage.py $(COVERAGE)
 
 check: lint
 	@echo "check: quick tests, without a browser, whole networks and real measurements"
@@ -98,7 +92,7 @@ lint: $(TESTING)
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@sh .ci/npm .ci/javascript
-	@$(MAKE) --no-print-directory $(TWO) --output-sync types viewer
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync types viewer
 
 types:
 	@$(BIN)/pyright --pythonpath $(BIN)/python
