@@ -16,6 +16,7 @@ from optimizer.loops.algorithm import Algorithm, Func, LoopAxis, extent_scalar
 from optimizer.loops.indexing import extents_of
 from optimizer.loops.outputs import OutputNest, output_nests
 from optimizer.loops.quotients import with_divisors_written_out
+from optimizer.loops.scalar import variables_of
 from optimizer.loops.schedule import In, Schedule
 from profiling.codegen.halide_bindings import Expr, hl
 from profiling.codegen.halide_naming import plain_name
@@ -180,7 +181,7 @@ class HalidePipeline:
         rounds = self._rounds(reduction.axes, lanes)
         ranges = [(0, extent) for extent in reversed(rounds.values())]
         domain = hl.RDom(ranges, plain_name("_".join(rounds)))
-        loops = dict(zip(reversed(rounds), (domain[n] for n in range(len(rounds))), strict=True))
+        loops = {name: domain[len(rounds) - 1 - place] for place, name in enumerate(rounds)}
         variables = _expressions({**axes, **loops})
         inside: Expr | None = None
         if lanes is not None:
@@ -193,6 +194,10 @@ class HalidePipeline:
         start = identity(reduction.kind, func.dtype)
         made[at] = start
         gathered = self._gathered(func, variables)
+        read = variables_of(func.body)
+        for loop, axis in zip(loops, reduction.axes, strict=True):
+            if axis.name not in read:  # Halide knows of no loop that is not read
+                gathered = hl.select(variables[loop] >= 0, gathered, start)
         if inside is not None and lanes is not None and lanes.past_end:
             gathered = hl.select(inside, gathered, start)
         elif inside is not None:

@@ -247,6 +247,27 @@ def test_reductions_are_the_same_whole_and_by_lanes_and_keep_nan(shared_pool: Wo
     agrees(shared_pool, algorithm, [data], schedule=Schedule(tuple(lanes)))
 
 
+@pytest.mark.parametrize("lanes", [False, True])
+def test_what_is_the_same_in_every_round_is_combined_as_often(
+    shared_pool: WorkerPool, lanes: bool
+) -> None:
+    n, r = LoopAxis("n", symbol("n")), LoopAxis("r", 35)
+    read = Element("x", (n.var,), FLOAT)
+    algorithm = Algorithm(
+        (InputTensor("x", FLOAT, (symbol("n"),)),),
+        (Func("y", FLOAT, (n,), read, Reduction("sum", (r,))),),
+        ("y",),
+    )
+    by_lanes = (
+        Split("y", "r", "ro", "ri", 16, nest=1),
+        RFactor("y", "ri", "partial", "lane"),
+        ComputeAt("partial", "y", "n"),
+        Vectorize("partial", "lane"),
+    )
+    schedule = Schedule(by_lanes if lanes else (Reorder("y", ("r", "n"), nest=1),))
+    agrees(shared_pool, algorithm, [np.arange(5, dtype=np.float32)], schedule=schedule)
+
+
 def test_nothing_is_read_outside_a_tensor_where_a_choice_hides_it(shared_pool: WorkerPool) -> None:
     """The second input of a concatenation is empty, or ends where readable memory does."""
     algorithm = algorithms.rotary(2, 3, 32)
