@@ -6,7 +6,7 @@
 
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: run test check slow coverage fuzz docs bench setup browser postgresql lint types viewer
+.PHONY: run test check slow coverage fuzz docs bench setup browser postgresql lint style types viewer quick
 
 # From 1.29 on, ONNX Runtime reports usage to its maker.
 export ORT_DISABLE_TELEMETRY := 1
@@ -38,9 +38,9 @@ run: $(LIBRARY)
 	@echo "run: opening the studio on $(MODEL); stop it with Ctrl+C"
 	@$(BIN)/passlens studio $(MODEL)
 
-test: browser postgresql lint
-	@echo "test: the quick tests, and which lines they run"
-	@$(COUNTING) -m pytest $(PARALLEL) -m "$(QUICK) and not alone"
+test: browser postgresql
+	@echo "test: format, rules and types; beside them the quick tests, and which lines they run"
+	@$(MAKE) --no-print-directory --jobs=2 style types viewer quick
 	@$(BIN)/python .ci/coverage.py $(COVERAGE)
 	@echo "test: browsers, whole networks and real measurements"
 	@CHROMIUM="$$(sh .ci/chromium)" $(PYTEST) $(PARALLEL) -m "not slow and not alone and not ($(QUICK))"
@@ -89,17 +89,23 @@ setup: $(TESTING)
 
 lint: $(TESTING)
 	@echo "lint: format, rules, types, of Python and of the viewer"
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync style types viewer
+
+style:
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
-	@sh .ci/npm .ci/javascript
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync types viewer
 
+# One process for a minute: in `make test` what it leaves of the processors is for the quick tests.
 types:
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 
 viewer:
+	@sh .ci/npm .ci/javascript
 	@cd studio/viewer && $(NODE) $(JAVASCRIPT)/typescript/bin/tsc --noEmit
 	@cd studio/viewer && $(NODE) $(JAVASCRIPT)/@biomejs/biome/bin/biome ci --error-on-warnings
+
+quick:
+	@$(COUNTING) -m pytest $(PARALLEL) -m "$(QUICK) and not alone"
 
 browser: $(TESTING)
 	@echo "browser: looking for Chromium"

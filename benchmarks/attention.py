@@ -2,7 +2,7 @@
 
     python -m benchmarks.attention FOLDER ... [--write FILE] [--no-race]
 
-Every model is optimized twice with the preset `runtime`: as it is, and without the passes that
+Every model is optimized twice with the preset `cpu`: as it is, and without the passes that
 make Attention and RotaryEmbedding. Attentions of the source are Softmaxes of scores that are
 multiplied with something after it; recognized are those that the steps of the run name. The result
 is compared with the source on ONNX Runtime without its own optimizations, on random inputs and, for
@@ -82,9 +82,13 @@ def attentions_of(model: passlens.Model) -> int:
 def measured(path: Path, *, race: bool) -> Row:
     """One model, optimized twice, compared and raced."""
     source = passlens.open_model(path)
-    with_them = passlens.optimize(source, "runtime")
-    without = passlens.optimize(source, passlens.Pipeline.of("runtime", disable=PASSES))
-    steps = Counter(step.rule for step in with_them.rewrites if step.pass_id in PASSES)
+    with_them = passlens.optimize(source, "cpu")
+    without = passlens.optimize(source, passlens.Pipeline.of("cpu", disable=PASSES))
+    steps = Counter(
+        step.rule.removeprefix("Interleaved")
+        for step in with_them.rewrites
+        if step.pass_id in PASSES
+    )
     reasons = {
         f"{near.condition}: {near.detail}" if near.detail else near.condition
         for near in with_them.declined
@@ -188,9 +192,7 @@ def report(rows: Iterable[Row], left_out: list[str]) -> Iterable[str]:
     yield f"{describe('onnxruntime-gpu')}, one thread."
     yield ""
     yield (
-        "Preset `runtime`; *without* is the same without "
-        + ", ".join(f"`{p}`" for p in PASSES)
-        + "."
+        "Preset `cpu`; *without* is the same without " + ", ".join(f"`{p}`" for p in PASSES) + "."
     )
     yield (
         "*Left* are attentions still spelled out; one that is neither left nor recognized was "

@@ -2,7 +2,7 @@
 
     python -m benchmarks.imported FOLDER... --keep FOLDER [--minutes M] [--seconds S] [--write FILE]
 
-Each imported pass runs alone, on every model in two orders: *before* the preset `default`, in one
+Each imported pass runs alone, on every model in two orders: *before* the preset `portable`, in one
 pipeline, and *after* it, on what the preset made of the model. The small models come first. What
 is found is kept in a folder as it comes, and the report is written after each model; the same
 command goes on where it ended. A call of a tool has `--seconds` of wall clock, and so have all
@@ -37,7 +37,7 @@ from optimizer.verify import Verification, verify
 from profiling.workers import default_pool
 
 IMPORTED = tuple(p.id for p in passes() if p.family == "imported" and not p.missing())
-PRESET = Pipeline.of("default").ids
+PRESET = Pipeline.of("portable").ids
 TOOLS = (
     "passlens",
     "onnx",
@@ -154,7 +154,7 @@ def measure(source: Path, kept: Kept, *, seconds: float, until: float) -> Iterat
         ours, target = Path(folder) / "ours.onnx", Path(folder) / "made.onnx"
         orders = ("before", "after")
         wanted = [(one, order) for one in IMPORTED for order in orders]
-        for pass_id, order in [("default", "preset"), *wanted]:
+        for pass_id, order in [("portable", "preset"), *wanted]:
             if kept.cell(pass_id, order) is not None or time.monotonic() > until:
                 continue
             if order == "after" and not ours.exists():
@@ -180,10 +180,10 @@ def report(rows: Sequence[Kept]) -> Iterator[str]:
     yield "limit of time was reached (on a machine with other work, that may be the load), `·` not"
     yield "reached."
     yield ""
-    yield "| model | source | default | " + " | ".join(names) + " |"
+    yield "| model | source | portable | " + " | ".join(names) + " |"
     yield "|---|--:|--:|" + "--:|" * len(names)
     for row in rows:
-        preset = row.cell("default", "preset")
+        preset = row.cell("portable", "preset")
         if preset is not None:
             cells = (
                 " / ".join(_short(row.cell(one, order)) for order in ("before", "after"))
@@ -206,11 +206,11 @@ def _broken(rows: Sequence[Kept]) -> dict[tuple[str, str, str], list[str]]:
     """The orders in which a pass says something of a model; what no run opens is said once."""
     found: dict[tuple[str, str, str], list[str]] = {}
     for row in rows:
-        preset = row.cell("default", "preset")
+        preset = row.cell("portable", "preset")
         unopened = preset.failure if preset is not None else ""
         for key, cell in row.cells.items():
             pass_id, order = key.split("/")
-            if not unopened or key == "default/preset":
+            if not unopened or key == "portable/preset":
                 for told in dict.fromkeys(filter(None, [*cell.failed, cell.failure])):
                     told = _TEMPORARY.sub("", told)
                     found.setdefault((pass_id, row.name, told), []).append(order)
@@ -232,7 +232,7 @@ def _totals(rows: Sequence[Kept]) -> Iterator[str]:
     """A line a pass and order: how many ran, agreed, were taken back; fewest nodes; confidence."""
     yield (
         "| pass | order | models | outputs agree | not comparable | steps taken back in "
-        "| fewer nodes than default alone | more | mean confidence |"
+        "| fewer nodes than portable alone | more | mean confidence |"
     )
     yield "|---|---|--:|--:|--:|--:|--:|--:|--:|"
     for pass_id in IMPORTED:
@@ -240,7 +240,7 @@ def _totals(rows: Sequence[Kept]) -> Iterator[str]:
             found = [
                 (cell, preset)
                 for row in rows
-                if (cell := row.cell(pass_id, order)) and (preset := row.cell("default", "preset"))
+                if (cell := row.cell(pass_id, order)) and (preset := row.cell("portable", "preset"))
             ]
             ran = [pair for pair in found if not pair[0].failure]
             verdicts = Counter(cell.verdict.split(":")[0] for cell, _ in ran)
@@ -288,7 +288,7 @@ def lines(rows: Sequence[Kept]) -> Iterator[str]:
     yield from report(rows)
     yield from section(
         "Not reached in the time given:",
-        [f"- {row.name}" for row in rows if row.cell("default", "preset") is None],
+        [f"- {row.name}" for row in rows if row.cell("portable", "preset") is None],
     )
 
 

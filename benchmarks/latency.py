@@ -25,6 +25,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import onnx
+
 from benchmarks.generated_forms import PRESETS, SOURCE, preset_form
 from benchmarks.latency_table import LATENCY, Latency, report
 from benchmarks.machine import describe
@@ -55,11 +57,13 @@ class Forms:
         mark: which files there were.
         same: label -> labels of others that are the same graph in the runtime.
         left_out: other forms, with the reason.
+        frozen: those whose inputs are not the source's: what a caller may override is a constant.
     """
 
     mark: str
     same: dict[str, tuple[str, ...]]
     left_out: tuple[str, ...]
+    frozen: tuple[str, ...]
 
 
 FORMS = Format(Forms, "passlens.latency-forms/1", "files of a network")
@@ -88,10 +92,19 @@ def prepared(network: Path, folder: Path, *, threads: int) -> Forms:
         return before
     variants = [Variant(label, path, usual_config(threads)) for label, path in files.items()]
     rivals, refused = distinct(variants, pool=default_pool())
-    left_out += [f"{label}: {reason}" for label, reason in refused.items()]
-    made = Forms(mark, {one.label: one.same for one in rivals}, tuple(left_out))
+    left_out += [
+        f"{label}: {reason}".replace(f"{folder}/", "") for label, reason in refused.items()
+    ]
+    frozen = tuple(label for label, path in files.items() if _defaults(source) - _defaults(path))
+    made = Forms(mark, {one.label: one.same for one in rivals}, tuple(left_out), frozen)
     kept.write_bytes(FORMS.dumps(made))
     return made
+
+
+def _defaults(path: Path) -> set[str]:
+    """Inputs that a caller may leave out: there is an initializer of that name."""
+    graph = onnx.load(path, load_external_data=False).graph
+    return {value.name for value in graph.input} & {value.name for value in graph.initializer}
 
 
 def raced(network: Path, folder: Path, *, threads: int, seconds: float) -> Latency:
@@ -108,7 +121,7 @@ def raced(network: Path, folder: Path, *, threads: int, seconds: float) -> Laten
         pool=default_pool(),
         plan=RacePlan(seconds=seconds, request=request),
     )
-    found = Latency(network.stem, forms.mark, race, forms.same, forms.left_out)
+    found = Latency(network.stem, forms.mark, race, forms.same, forms.left_out, forms.frozen)
     _kept(folder, threads).write_bytes(LATENCY.dumps(found))
     return found
 

@@ -32,6 +32,7 @@ class Latency:
         mark: which files there were.
         same: label -> labels of others that are the same graph in the runtime.
         left_out: forms that were not raced, with the reason.
+        frozen: forms in which what a caller may override is a constant; nobody is held to them.
     """
 
     network: str
@@ -39,6 +40,7 @@ class Latency:
     race: Race
     same: dict[str, tuple[str, ...]]
     left_out: tuple[str, ...]
+    frozen: tuple[str, ...]
 
     def raced_as(self, form: str) -> str | None:
         """The label under which a form was raced; None where its outputs were not right."""
@@ -65,7 +67,7 @@ class Latency:
 
     def against_best(self, preset: str) -> tuple[str, Contrast] | None:
         """The fastest that a preset is held to, and the preset against it."""
-        best = self.best(THEIRS[preset])
+        best = self.best([form for form in THEIRS[preset] if form not in self.frozen])
         found = None if best is None else self.time(preset, of=best)
         return None if best is None or found is None else (best, found)
 
@@ -89,14 +91,16 @@ def report(found: Sequence[Latency]) -> Iterator[str]:
 
 
 def table(found: Sequence[Latency]) -> Iterator[str]:
-    """Every form, as a share of the source's time."""
+    """Every form, as a share of the source's time; in brackets those of other inputs."""
     forms = [*PRESETS, *PEERS, *RUNTIME_PEERS]
     yield f"| network | {SOURCE}, ms | {' | '.join(forms)} |"
     yield "|---|--:|" + "--:|" * len(forms)
     for one in found:
         summary = next((t.summary for t in one.race.timings if t.label == SOURCE), None)
         cells = [one.network, "—" if summary is None else f"{summary.p50_ms:.3g}"]
-        cells += [_cell(one.time(form, of=SOURCE)) for form in forms]
+        for form in forms:
+            cell = _cell(one.time(form, of=SOURCE))
+            cells.append(f"[{cell}]" if form in one.frozen else cell)
         yield f"| {' | '.join(cells)} |"
 
 

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
+from itertools import groupby
 from math import ceil
 from pathlib import Path
 from typing import Literal
 
-from docs.ranked_layout import Placed, Wire, layout
+from docs.ranked_layout import GAP_Y, Placed, Wire, layout
 
 Mark = Literal["removed", "added", "changed", "matched", ""]
 Rgb = tuple[float, float, float]
@@ -23,6 +24,7 @@ Rgb = tuple[float, float, float]
 CAP, NODE_H, ROW_H, PILL_H = 22, 26, 14, 20
 MOST_W = 210
 PAD, HEAD, ARROW_W = 12, 24, 56
+FRAME_PAD, FRAME_HEAD = 7, 16
 _CANVAS = Path(__file__).parents[1] / "studio" / "viewer" / "assets"
 _SIGNS = {"removed": "\N{MINUS SIGN}", "added": "+", "changed": "~"}
 _LIGHT, _DARK = (255.0, 255.0, 255.0), (17.0, 20.0, 27.0)
@@ -37,6 +39,7 @@ svg:root{{color-scheme:light dark}}
 .pp-s{{font-weight:700;fill:light-dark(#ffffff,#11141b)}}
 .pp-w{{fill:none;stroke:light-dark(#9a9fa9,#7d8390);stroke-width:1.25}}
 .pp-g{{fill:none;stroke:#fff;stroke-width:1.5;stroke-linejoin:round;stroke-linecap:round}}
+.pp-f{{fill:light-dark(#eceef2,#232833)}}
 .pp-io{{fill:none;stroke:light-dark(#a6abb5,#6d7380)}}
 .pp-m{{fill:none;stroke:light-dark(#e0a100,#f2c14e);stroke-width:8;opacity:.35}}
 .pp-ring{{fill:none;stroke-width:2}}
@@ -61,6 +64,7 @@ class Box:
         row: a second line.
         category: of the operator; empty for a pill.
         mark: what the rewrite does to it.
+        body: the body that it stands in, by its name on the picture; empty for the graph itself.
     """
 
     id: str
@@ -69,6 +73,7 @@ class Box:
     row: str = ""
     category: str = ""
     mark: Mark = ""
+    body: str = ""
 
     @property
     def height(self) -> float:
@@ -144,7 +149,46 @@ def _placed(side: Side) -> tuple[Placed, dict[str, int]]:
 def _drawn(side: Side, placed: Placed, at: dict[str, int]) -> str:
     wires = "".join(f'<path class="pp-w" d="{path}"/>' for path in placed.paths)
     boxes = (_box(box, *placed.corners[at[box.id]]) for box in side.boxes)
-    return wires + "".join(boxes)
+    return _frames(side, placed, at) + wires + "".join(boxes)
+
+
+def _frames(side: Side, placed: Placed, at: dict[str, int]) -> str:
+    """What lies behind the boxes of a body: in each row behind those that stand side by side."""
+    frames: list[str] = []
+    for body in dict.fromkeys(box.body for box in side.boxes if box.body):
+        rows: dict[float, list[tuple[float, Box]]] = {}
+        for box in side.boxes:
+            x, y = placed.corners[at[box.id]]
+            rows.setdefault(y + box.height / 2, []).append((x, box))
+        runs = [
+            (middle, [*run])
+            for middle in sorted(rows)
+            for inside, run in groupby(
+                sorted(rows[middle], key=_left), lambda o, body=body: o[1].body == body
+            )
+            if inside
+        ]
+        first, last = runs[0][0], runs[-1][0]
+        frames += [_band(run, middle, first, last) for middle, run in runs]
+        x, y = runs[0][1][0][0], first - max(box.height for _, box in runs[0][1]) / 2
+        frames.append(f'<text class="pp-q pp-r" x="{x:g}" y="{y - 6:g}">{escape(body)}</text>')
+    return "".join(frames)
+
+
+def _left(placed: tuple[float, Box]) -> float:
+    return placed[0]
+
+
+def _band(run: Sequence[tuple[float, Box]], middle: float, first: float, last: float) -> str:
+    """Behind one row of a body, as far as to the rows next to it."""
+    tall = max(box.height for _, box in run) / 2
+    top = middle - tall - (FRAME_HEAD if middle == first else GAP_Y / 2 + FRAME_PAD)
+    bottom = middle + tall + (FRAME_PAD if middle == last else GAP_Y / 2 + FRAME_PAD)
+    left, right = run[0][0] - FRAME_PAD, run[-1][0] + run[-1][1].width + FRAME_PAD
+    return (
+        f'<rect class="pp-f" x="{left:g}" y="{top:g}" width="{right - left:g}"'
+        f' height="{bottom - top:g}" rx="8"/>'
+    )
 
 
 def _box(box: Box, x: float, y: float) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import onnx_ir as ir
 
 from docs.graph_drawing import Box, Mark, Side, picture
+from optimizer.model.graph import graph_id, walk_nodes
 from studio.graphview.graph_file import graph_json, groups_of
 from tests.optimizer.graphs import opened
 from tests.optimizer.passes import golden
@@ -129,7 +130,8 @@ def _side(
     read = {edge[0] for edge in document["edges"]}
     written = {edge[1] for edge in document["edges"]}
     boxes = [Box(p["id"], p["name"], p["shape"]) for p in document["inputs"] if p["id"] in read]
-    boxes += [_node(node, marks.get(_identity(node), "")) for node in document["nodes"]]
+    named = _bodies(graph.model)
+    boxes += [_node(n, marks.get(_identity(n), ""), named) for n in document["nodes"]]
     boxes += [
         Box(p["id"], p["name"], p["shape"]) for p in document["outputs"] if p["id"] in written
     ]
@@ -140,9 +142,20 @@ def _side(
     return _Drawn(title, boxes, edges)
 
 
-def _node(node: Mapping[str, Any], mark: Mark) -> Box:
+def _bodies(model: ir.Model) -> dict[str, str]:
+    """What bodies are called, by their ids."""
+    return {
+        graph_id(attribute.as_graph()): name.replace("_", " ")
+        for node in walk_nodes(model.graph)
+        for name, attribute in node.attributes.items()
+        if attribute.type == ir.AttributeType.GRAPH
+    }
+
+
+def _node(node: Mapping[str, Any], mark: Mark, bodies: Mapping[str, str]) -> Box:
     row = "  ".join(node.get("rows", []))
-    return Box(node["id"], node["op"], node.get("brief", ""), row, node["cat"], mark)
+    body = bodies.get(node.get("body", ""), "")
+    return Box(node["id"], node["op"], node.get("brief", ""), row, node["cat"], mark, body)
 
 
 def _weights(graph: _Graph, other: _Graph, sign: Mark) -> tuple[list[Box], list[tuple[str, str]]]:

@@ -206,9 +206,9 @@ def _whole(tensor: ir.TensorProtocol) -> bool:
 def _sample(tensor: ir.TensorProtocol) -> bytes:
     if tensor.dtype == ir.DataType.STRING:
         return repr([*tensor.numpy().reshape(-1)]).encode()
-    read, size, part = _reader(tensor), tensor.nbytes, SAMPLE_BYTES // _PARTS
     if _whole(tensor):
-        return bytes(read(0, size))
+        return tensor.tobytes()
+    read, size, part = _reader(tensor), tensor.nbytes, SAMPLE_BYTES // _PARTS
     starts = [*range(0, size // _PARTS * _PARTS, size // _PARTS), size - part]
     return b"".join(read(start, part) for start in starts)
 

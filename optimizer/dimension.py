@@ -93,9 +93,12 @@ class Expression:
         return -self + other
 
     def __mul__(self, other: Dimension) -> Dimension:
+        if isinstance(other, int):  # the order of the terms stays
+            scaled = tuple([(monomial, factor * other) for monomial, factor in self.terms])
+            return Expression(scaled) if other else 0
         total: dict[Monomial, int] = {}
         for left, factor in self.terms:
-            for right, coefficient in _terms(other):
+            for right, coefficient in other.terms:
                 monomial = tuple(sorted(left + right, key=str)) if left and right else left + right
                 total[monomial] = total.get(monomial, 0) + factor * coefficient
         return _canonical(total)
@@ -196,10 +199,13 @@ def at_least(larger: Dimension, smaller: Dimension) -> bool | None:
 
 def product(dims: Iterable[Dimension]) -> Dimension:
     """All dimensions multiplied; 1 for none."""
-    total: Dimension = 1
+    number, total = 1, None
     for dim in dims:
-        total = total * dim
-    return total
+        if isinstance(dim, int):
+            number *= dim
+        else:
+            total = dim if total is None else total * dim
+    return number if total is None else total * number
 
 
 def _is_symbol(expression: Expression) -> bool:

@@ -41,7 +41,9 @@ def quoted(text: str | PurePath, *, limit: int = 80) -> str:
 
     A path loses its front, not its end: it is the name of the file that a reader looks for.
     """
-    clean = "".join(c if c.isprintable() else " " for c in str(text))
+    clean = str(text)
+    if not clean.isprintable():
+        clean = "".join(c if c.isprintable() else " " for c in clean)
     if len(clean) <= limit:
         return f"'{clean}'"
     if not isinstance(text, PurePath):

@@ -44,9 +44,16 @@ def part_of(following: Following, before: str, number: float, *, of: float) -> F
 
 
 class JobOptions(Following, total=False):
-    """How a job in another process is run."""
+    """How a job in another process is run.
+
+    Attributes:
+        limits: what it may take.
+        affinity: what it is about; an idle process that had a job about the same takes it, since it
+            may have things open.
+    """
 
     limits: JobLimits
+    affinity: str
 
 
 class Isolate(Protocol):

@@ -91,6 +91,7 @@ class Pass:
         order: passes of one family run in this order, then by id.
         last: whether it runs once, when all others are done; so do the families in `LAST`.
         needs: the package of another project that it runs; empty for none beside our own needs.
+        global_analysis: whether it looks at the whole graph before it says anything of one node.
     """
 
     id: ClassVar[str]
@@ -100,6 +101,7 @@ class Pass:
     order: ClassVar[int] = 50
     last: ClassVar[bool] = False
     needs: ClassVar[str] = ""
+    global_analysis: ClassVar[bool] = False
 
     def rules(self) -> list[Rule]:
         """The rules, in the order in which they stand in the file."""

@@ -20,6 +20,7 @@ from studio.artifacts.store import run_key
 from studio.environment import LOCAL_FILES
 from studio.gallery import gallery
 from studio.layouts import LAYOUTS
+from studio.preview import PARTS, PREVIEW, Question, StepPreview, know_values
 from studio.services import records, store, tasks
 from studio.tasks import Task, Work
 from studio.versus import Versus
@@ -125,6 +126,23 @@ def source_layouts_task(model: OpenedModel) -> Task[Path]:
 def _source_layouts(model: OpenedModel, **following: Unpack[Following]) -> Path:
     run = store().run(model, Pipeline.of("none"), **following)
     return store().get(LAYOUTS, (model, run), None, **following)
+
+
+def preview_task(model: OpenedModel, run: OpenedRun, question: Question) -> Task[StepPreview]:
+    """What passes would do at a step of a run; the same task for all that ask this."""
+    work = partial(store().get, PREVIEW, (model, run), question)
+    return tasks().start(PREVIEW.key((model, run), question), work)
+
+
+def ask_ahead(model: OpenedModel, run: OpenedRun) -> None:
+    """Have the passes asked about the source, and the trace open, before anybody wants to know."""
+    tasks().start(("what-if ahead", model.key, run.key), partial(_ask_ahead, model, run))
+
+
+def _ask_ahead(model: OpenedModel, run: OpenedRun, **following: Unpack[Following]) -> None:
+    store().prepare(know_values, run, **following)
+    for part in PARTS:
+        store().get(PREVIEW, (model, run), Question(0, part), **following)
 
 
 def upload_task(files: dict[str, bytes]) -> Task[OpenedModel]:

@@ -7,23 +7,21 @@ import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Unpack
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from optimizer.errors import StudioError
-from optimizer.isolation import Following
 from optimizer.pipeline_file import pipeline_text
 from profiling.workers import default_pool
 from studio.environment import FIRST_MODEL
 from studio.first_picture import ended, first_picture_routes
 from studio.gallery import gallery
 from studio.memory.film.job import film_file
-from studio.opening import model_task, run_task
+from studio.opening import model_task, preview_task, run_task
 from studio.overlays import numbers_file
-from studio.preview import PREVIEW, PREVIEW_FORM, StepPreview
+from studio.preview import PARTS, PREVIEW, PREVIEW_FORM, Part, Question
 from studio.recordings.shipped import shipped
 from studio.services import store, tasks
 from studio.viewer import asset_routes
@@ -59,22 +57,19 @@ async def film(request: Request) -> Response:
 
 
 async def what_if(request: Request) -> Response:
-    """What every pass would do at a step; a worker finds out."""
+    """What the passes of a part would do at a step; a worker finds out."""
     place = request.path_params
     model = store().model(place["model"])
     run = store().known_run(model, place["run"]) if model is not None else None
-    if model is None or run is None or place["step"] > run.result.steps:
+    step = place["step"]
+    part: Part | None = place["part"] if place["part"] in PARTS else None
+    if model is None or run is None or part is None or step > run.result.steps:
         return _gzipped(None)
-    subject, step = (model, run), place["step"]
-    key = PREVIEW.key(subject, step)
-
-    def make(**following: Unpack[Following]) -> StepPreview:
-        return store().get(PREVIEW, subject, step, **following)
-
-    task = tasks().start(key, make)
+    question = Question(step, part)
+    task = preview_task(model, run, question)
     await ended(task, PATIENCE_S)
     if task.result is None:
-        tasks().drop_failed(key)
+        tasks().drop_failed(PREVIEW.key((model, run), question))
         text = task.error.message if task.error is not None else "Not done yet; ask again."
         return PlainTextResponse(text, status_code=503)
     return JSONResponse(PREVIEW_FORM.to_json(task.result), headers=_KEPT)
@@ -108,7 +103,7 @@ def routes() -> list[BaseRoute]:
         Route("/api/overlays/{model}/{run}/{overlay}/{key}.json", overlay),
         Route("/api/film/{model}/{run}/{request}/{key}.json", film),
         Route("/api/pipeline.json", pipeline),
-        Route("/api/what-if/{model}/{run}/{step:int}.json", what_if),
+        Route("/api/what-if/{model}/{run}/{step:int}/{part}.json", what_if),
         Route("/api/health", health),
         *asset_routes(),
         *first_picture_routes(),

@@ -116,7 +116,7 @@ def steps_address(model: OpenedModel, run: OpenedRun) -> dict[str, str]:
 
 
 def what_if_address(model: OpenedModel, run: OpenedRun) -> dict[str, str]:
-    """Where the browser asks what passes would do: `/<step>.json` goes behind it."""
+    """Where the browser asks what passes would do: `/<step>/<part>.json` goes behind it."""
     return {"key": run.key, "url": f"/api/what-if/{model.key}/{run.key}"}
 
 

@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -36,6 +37,8 @@ pytest_plugins = ["tests.postgresql"]
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 
+_STUDIO = Path(__file__).parent / "studio"
+
 FLAGS = [
     "--headless",
     "--no-sandbox",
@@ -46,6 +49,12 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--process-per-site",  # what one page has compiled of Streamlit, the next one need not
+    # A page lives for seconds: making its code faster takes longer than faster code saves.
+    "--js-flags=--no-opt,--no-maglev",
+    # A script that is streamed is compiled anew, though its page's process has it. Chromium takes
+    # the last of such lists: of Playwright's own, what is about pages and requests.
+    "--disable-features=ScriptStreaming,AvoidCorsURLLoaderRestartOnRedirect,"
+    "AvoidUnnecessaryBeforeUnloadCheckSync,HttpsFirstBalancedModeAutoEnable,HttpsUpgrades,PaintHolding",
 ]
 
 
@@ -71,12 +80,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whatever uses the browser bears its mark, so that it can be left out, and comes first.
 
     Its files are few and long: at the end of a parallel run one process would be left with them.
+    The next longest are those of pages and commands that race, the studio's others.
     """
     for item in items:
         if isinstance(item, pytest.Function) and "browser" in item.fixturenames:
             item.add_marker(pytest.mark.browser)
     first = {item.path for item in items if item.get_closest_marker("browser")}
-    items.sort(key=lambda item: item.path not in first)
+    items.sort(key=lambda item: (item.path not in first, _STUDIO not in item.path.parents))
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -170,6 +170,12 @@ def language() -> dict[str, Case]:
     bert = t.BertConfig(vocab_size=WORDS, intermediate_size=64, **SMALL)
     distil = t.DistilBertConfig(vocab_size=WORDS, dim=32, n_layers=2, n_heads=4, hidden_dim=64)
     gpt2 = t.GPT2Config(vocab_size=WORDS, n_embd=32, n_layer=2, n_head=4, n_positions=64)
+    gptj = t.GPTJConfig(
+        vocab_size=WORDS, n_embd=32, n_layer=2, n_head=4, n_positions=64, rotary_dim=4
+    )
+    cohere = t.CohereConfig(
+        vocab_size=WORDS, intermediate_size=64, num_key_value_heads=2, pad_token_id=0, **SMALL
+    )
     llama = t.LlamaConfig(vocab_size=WORDS, intermediate_size=64, num_key_value_heads=2, **SMALL)
     t5 = t.T5Config(vocab_size=WORDS, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4)
     both = {**TEXT, "decoder_input_ids": {0: "batch", 1: "dec"}}
@@ -184,6 +190,8 @@ def language() -> dict[str, Case]:
         "distilbert": Case(made("DistilBertModel", distil, encoded), text, TEXT),
         "gpt2": Case(made("GPT2Model", gpt2, masked), text, TEXT),
         "gpt2_cache": Case(made("GPT2Model", gpt2, cached), with_past(2, 4, 8), past_sizes(2)),
+        "gptj": Case(made("GPTJModel", gptj, masked), text, TEXT),
+        "cohere": Case(made("CohereModel", cohere, masked), text, TEXT),
         "llama": Case(made("LlamaModel", llama, masked), text, TEXT),
         "llama_cache": Case(made("LlamaModel", llama, cached), with_past(2, 2, 8), past_sizes(2)),
         "t5": Case(

@@ -65,6 +65,8 @@ class Parts:
                 yield from self._of_each_shape(current, level, kept, outputs)
                 continue
             lower = self._cut(current, other, kept)
+            if not lower:  # the first node has outputs of several shapes: it is no kernel
+                current = [node for node in current if node is not other.producer()]
             upper = [node for node in current if node not in lower]
             pending += [(one, (*level, 1)) for one in connected(upper)]
             pending += [(one, (*level, 0)) for one in connected([n for n in current if n in lower])]

@@ -87,9 +87,10 @@ class FolderFiles:
     """The files in the folder of a model on disk.
 
     Args:
-        folder: the model's folder; nothing outside of it is opened.
+        folder: the model's folder; nothing outside of it is opened, but what a snapshot in a
+            Hugging Face cache links to among the files of its own repository.
         follow_links: also accept symbolic and hard links, wherever they lead. For folders that the
-            person at the keyboard chose, such as a Hugging Face cache; never for a server.
+            person at the keyboard chose; never for a server.
     """
 
     def __init__(self, folder: Path, *, follow_links: bool) -> None:
@@ -106,7 +107,7 @@ class FolderFiles:
         real = Path(os.path.realpath(path))
         linked = real != self._real_folder / location
         shown = quoted(PurePosixPath(location))
-        if linked and not self._follow_links:
+        if linked and not self._follow_links and real.parent != _blobs(self._real_folder):
             raise DataFileRefused(
                 f"The data file {shown} is reached through a symbolic link.",
                 "Copy the file into the model's folder.",
@@ -114,6 +115,12 @@ class FolderFiles:
         if linked and (link := _LINK.fullmatch(location)):
             _check_link(real, tuple(map(int, link.groups())))
         return _on_disk(real, location, links=self._follow_links, named=path)
+
+
+def _blobs(folder: Path) -> Path | None:
+    """Where a Hugging Face cache keeps the files of `<repository>/snapshots/<revision>`."""
+    snapshots = next((above for above in folder.parents if above.name == "snapshots"), None)
+    return snapshots and snapshots.parent / "blobs"
 
 
 def link_to(file: Path, folder: Path, number: int) -> str:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import onnx_ir as ir
 
 from optimizer.dimension import Dimension, Expression
 from optimizer.dimension_text import parse
-from optimizer.operators.call import Dim
+from optimizer.operators.call import MAX_CONTENT, Dim, Shape, in_numbers
 
 FRESH = "?"
 """What the name of a symbol starts with that stands for a size nothing is known about."""
 
 _LONGEST_TEXT = 200
+_LARGEST = 2**63
 
 
 def interface_symbols(graph: ir.Graph) -> frozenset[str]:
@@ -40,3 +43,19 @@ def written_dim(dim: Dimension) -> int | str | None:
         return None
     text = str(dim)
     return text if len(text) <= _LONGEST_TEXT else None
+
+
+def is_whole(shape: Shape | None) -> bool:
+    """Whether all dimensions are known; `None in shape` would ask each expression whether it is."""
+    return shape is not None and not [dim for dim in shape if dim is None]
+
+
+def is_representable(dim: Dimension) -> bool:
+    """Whether a number is a size that a graph can hold; of an expression nothing is known."""
+    return not isinstance(dim, int) or 0 <= dim < _LARGEST
+
+
+def is_large(shape: Shape | None) -> bool:
+    """Whether a tensor surely has more elements than are followed."""
+    sizes = in_numbers(shape)
+    return sizes is not None and prod(sizes) > MAX_CONTENT

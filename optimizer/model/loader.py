@@ -63,8 +63,8 @@ def load_path(
     Args:
         path: the .onnx file.
         limits: the bounds that apply.
-        follow_links: accept data files that are symbolic or hard links, as in a Hugging Face
-            cache. Only for folders that the person at the keyboard chose.
+        follow_links: accept data files that are symbolic or hard links, wherever they lead. Only
+            for folders of our own; those of a Hugging Face cache are accepted without.
 
     Raises:
         LoadError: the file cannot be opened as a model.

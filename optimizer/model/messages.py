@@ -16,11 +16,12 @@ KEPT_BYTES = 1024
 class MessageTensor(ir.serde.TensorProtoTensor):
     """A tensor of a message that knows its type and shape, and the elements of a small one."""
 
-    __slots__ = ("_array", "_dtype", "_shape")
+    __slots__ = ("_array", "_dtype", "_shape", "_size")
 
     def __init__(self, proto: onnx.TensorProto) -> None:
         super().__init__(proto)
         self._dtype, self._shape = super().dtype, super().shape
+        self._size = super().size
         self._array: np.ndarray | None = None
 
     @property
@@ -32,6 +33,11 @@ class MessageTensor(ir.serde.TensorProtoTensor):
     def shape(self) -> ir.Shape:
         """The sizes, all of them numbers."""
         return self._shape
+
+    @property
+    def size(self) -> int:
+        """How many elements it has."""
+        return self._size
 
     def numpy(self) -> np.ndarray:
         """The elements."""

@@ -39,20 +39,16 @@ class OutlinedFunction:
     """A repeat as a function.
 
     Attributes:
-        proto: the function.
+        function: for a model; one for all occurrences.
         reads: for each of its inputs, one that reads it.
         gives: for each of its outputs, what gives it.
         scopes: of each occurrence, as its nodes are named; empty where they do not say.
     """
 
-    proto: FunctionProto
+    function: ir.Function
     reads: tuple[Slot, ...]
     gives: tuple[Slot, ...]
     scopes: tuple[str, ...]
-
-    def function(self) -> ir.Function:
-        """The function, for a model."""
-        return serde.deserialize_function(self.proto)
 
 
 def outlined_function(repeat: Repeat, opsets: Mapping[str, int]) -> OutlinedFunction:
@@ -69,7 +65,8 @@ def outlined_function(repeat: Repeat, opsets: Mapping[str, int]) -> OutlinedFunc
     told = _told(scopes[0]) or _operators(repeat)
     proto.name = f"{told}_{content_hash(proto)}"
     named = [scope if body.is_told_by_scopes else "" for scope in body.scopes]
-    return OutlinedFunction(proto, body.reads, body.gives, tuple(named))
+    function = serde.deserialize_function(proto)
+    return OutlinedFunction(function, body.reads, body.gives, tuple(named))
 
 
 def is_outlined(function: FunctionProto, others: Collection[FunctionKey]) -> bool:

@@ -145,9 +145,11 @@ def _kept(
 
 
 def _relative(file: Path, folder: Path) -> str:
-    """The location of a file as seen from a folder; empty where it lies outside of it."""
-    real, around = Path(os.path.realpath(file)), os.path.realpath(folder)
-    return real.relative_to(around).as_posix() if real.is_relative_to(around) else ""
+    """The location of a file, or of a link to it, in a folder or below; empty where it is not."""
+    around = Path(os.path.realpath(folder))
+    named = Path(os.path.realpath(file.parent), file.name)
+    found = (one for one in (named, Path(os.path.realpath(file))) if one.is_relative_to(around))
+    return next((one.relative_to(around).as_posix() for one in found), "")
 
 
 def _free_name(path: Path, references: Mapping[Path, str]) -> str:

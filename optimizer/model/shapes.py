@@ -25,6 +25,7 @@ from optimizer.model.inference_jobs import (
     infer_with_runtime,
     weight_free,
 )
+from optimizer.model.known_values import keep
 from optimizer.model.symbolic import Refinement, SymbolicValues
 
 ONNX_NODES = 50_000
@@ -48,7 +49,7 @@ _NOT_TENSORS = frozenset(
 
 
 def infer_shapes(model: Model, *, isolate: Isolate) -> tuple[Finding, ...]:
-    """Complete the types and shapes in `model.ir`, in place.
+    """Complete the types and shapes in `model.ir`, in place; what is known is kept for a run.
 
     Returns: contradictions and failed workers.
     """
@@ -61,11 +62,13 @@ def infer_shapes(model: Model, *, isolate: Isolate) -> tuple[Finding, ...]:
         ("onnx", infer_with_onnx, ONNX_NODES),
         ("onnxruntime", infer_with_runtime, RUNTIME_NODES),
     ]
+    written: bytes | None = None  # the model as it is, without weights
     for source, job, most_nodes in native:
         if len(made) > most_nodes or not any(_is_open(value, symbolic) for value in made):
             break
+        written = weight_free(model.ir) if written is None else written
         try:
-            inference = isolate(job, weight_free(model.ir), limits=_LIMITS)
+            inference = isolate(job, written, limits=_LIMITS)
         except Cancelled:
             raise
         except RunError as error:
@@ -74,8 +77,10 @@ def infer_shapes(model: Model, *, isolate: Isolate) -> tuple[Finding, ...]:
             pass  # it gave up on this graph, as ONNX Runtime's does on many; nothing is lost
         else:
             if _merge(model.ir, inference, symbolic):
+                written = None
                 symbolic = SymbolicValues(model.ir)
                 symbolic.propagate(graph)
+    keep(model.ir, symbolic)
     return tuple(findings)
 
 
@@ -83,17 +88,18 @@ def _made(graph: ir.Graph) -> Iterator[ir.Value]:
     """Values that nodes make, unused optional outputs left out."""
     for current in walk_graphs(graph):
         for node in current:
-            yield from (value for value in node.outputs if value.name and is_used(value))
+            for value in node.outputs:
+                if value.name and is_used(value):
+                    yield value
 
 
 def _is_complete(value: ir.Value) -> bool:
     """Whether element type and all dimensions are known; sequences and optionals count as known."""
+    kind, shape = value.type, value.shape
+    if isinstance(kind, ir.TensorType):
+        return shape is not None and not shape.has_unknown_dim()
     node = value.producer()
-    if value.type is not None and not isinstance(value.type, ir.TensorType):
-        return True
-    if value.type is None and node is not None and node.op_type in _NOT_TENSORS:
-        return True
-    return value.type is not None and value.shape is not None and not value.shape.has_unknown_dim()
+    return kind is not None or (node is not None and node.op_type in _NOT_TENSORS)
 
 
 def _is_open(value: ir.Value, symbolic: SymbolicValues) -> bool:
@@ -101,8 +107,10 @@ def _is_open(value: ir.Value, symbolic: SymbolicValues) -> bool:
 
     Nobody can know sizes that depend on the data, nor name those that the inputs leave unnamed.
     """
+    if _is_complete(value):
+        return False
     node = value.producer()
-    if _is_complete(value) or node is None or node.op_type in _DATA_DEPENDENT:
+    if node is None or node.op_type in _DATA_DEPENDENT:
         return False
     return value.type is None or not symbolic.follows_inputs(value)
 

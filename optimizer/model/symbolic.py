@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import prod
 from types import MappingProxyType
 
 import onnx_ir as ir
@@ -22,11 +21,18 @@ from optimizer.constants import constant_of
 from optimizer.dimension import Dimension, Expression, symbol
 from optimizer.dimension_text import parse
 from optimizer.model.graph import bodies, walk_nodes
-from optimizer.model.graph_dims import FRESH, declared_dim, interface_symbols, written_dim
+from optimizer.model.graph_dims import (
+    FRESH,
+    declared_dim,
+    interface_symbols,
+    is_large,
+    is_representable,
+    is_whole,
+    written_dim,
+)
 from optimizer.operators.broadcasting import agreed_type
 from optimizer.operators.call import (
     INTEGERS,
-    MAX_CONTENT,
     UNKNOWN,
     Call,
     Content,
@@ -35,13 +41,11 @@ from optimizer.operators.call import (
     Fact,
     Shape,
     Typed,
-    in_numbers,
 )
 from optimizer.operators.catalogue import decided_by_values, operator_of
 from optimizer.operators.contents import fitted, tensor_content
 from optimizer.operators.layouts import LAYOUTS
 
-_LARGEST = 2**63
 _MOST_DIMENSIONS = 64
 _NOT_ALLOWED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """Raised by rules over attributes and inputs that the operator's specification does not allow."""
@@ -129,8 +133,14 @@ class SymbolicValues:
         """What can be said about the node's outputs that the graph does not say yet."""
         for value in node.outputs:
             self.forget(value)
-        found = [self._refinement(value, self.fact(value)) for value in node.outputs]
-        return [refinement for refinement in found if refinement is not None]
+        if all([value is None or value in self._facts for value in node.inputs]):
+            self._evaluate(node)  # as nearly always: nothing has to be followed back
+        found: list[Refinement] = []
+        for value in node.outputs:
+            refinement = self._refinement(value, self.fact(value))
+            if refinement is not None:
+                found.append(refinement)
+        return found
 
     def propagate(self, graph: ir.Graph) -> int:
         """Refine every node of the graph and its bodies, in place; the number of values refined."""
@@ -171,15 +181,17 @@ class SymbolicValues:
                 continue
             node = value.producer()
             if node is None:
-                self._facts[value] = self._source(value)
+                self._facts[stack.pop()] = self._source(value)
                 continue
             missing = [i for i in node.inputs if i is not None and i not in self._facts]
             if missing and node not in entered:
                 entered.add(node)
                 stack.extend(missing)
                 continue
-            self._facts.update(dict.fromkeys(missing, UNKNOWN))  # only a cycle comes back here
+            if missing:  # only a cycle comes back here
+                self._facts.update(dict.fromkeys(missing, UNKNOWN))
             self._evaluate(node)
+            stack.pop()
         return self._facts[wanted]
 
     def _source(self, value: ir.Value) -> Fact:
@@ -207,7 +219,7 @@ class SymbolicValues:
         if rule is None or (self._functions and node.op_identifier() in self._functions):
             return [], []
         for attribute in node.attributes.data.values():  # this is hot: a view of it is slow
-            if attribute.is_ref():
+            if attribute.ref_attr_name is not None:
                 return [], []
         call = Call(node, self._facts.__getitem__, opset=self._opset, slices_fit=self._slices_fit)
         try:
@@ -218,7 +230,7 @@ class SymbolicValues:
         except _NOT_ALLOWED:
             return [], []
         follow = operator.contents if typed and typed[0][0] in INTEGERS else None
-        if follow is None or _is_large(typed[0][1]):
+        if follow is None or is_large(typed[0][1]):
             return typed, []
         try:
             return typed, list(follow(call))
@@ -260,7 +272,7 @@ class SymbolicValues:
     ) -> tuple[Dimension, ...] | None:
         claim = value.shape
         declared = None if claim is None else tuple([declared_dim(dim) for dim in claim.dims])
-        if computed is not None and None not in computed and declared in (None, computed):
+        if is_whole(computed) and (declared is None or declared == computed):
             decided, shape = False, computed
         else:
             decided = node is not None and self._is_decided(value, node)
@@ -270,7 +282,7 @@ class SymbolicValues:
         return tuple(
             [
                 dim
-                if dim is not None and _representable(dim)
+                if dim is not None and is_representable(dim)
                 else self._unknown(value, axis, decided)
                 for axis, dim in enumerate(shape)
             ]
@@ -384,13 +396,3 @@ class SymbolicValues:
         """Whether the text speaks of the dimensions of the graph's inputs and nothing else."""
         dim = parse(text) if text else None
         return dim is not None and self.is_interface(dim)
-
-
-def _representable(dim: Dimension) -> bool:
-    return not isinstance(dim, int) or 0 <= dim < _LARGEST
-
-
-def _is_large(shape: Shape | None) -> bool:
-    """Whether a tensor surely has more elements than are followed."""
-    sizes = in_numbers(shape)
-    return sizes is not None and prod(sizes) > MAX_CONTENT

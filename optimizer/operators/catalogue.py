@@ -63,10 +63,10 @@ BROADCASTING = frozenset(
 
 def operator_of(node: ir.Node) -> Operator | None:
     """What is known about a node's operator; None for one that nobody described."""
-    domain = "" if node.domain in STANDARD else node.domain
-    if domain == generated.GENERATED:
-        return generated.OPERATOR
-    return CATALOGUE.get((domain, node.op_type))
+    known = CATALOGUE.get((node.domain, node.op_type))
+    if known is not None:
+        return known
+    return generated.OPERATOR if node.domain == generated.GENERATED else standard(node)
 
 
 def standard(node: ir.Node) -> Operator | None:

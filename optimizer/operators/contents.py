@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -75,7 +74,7 @@ def _with_elements(fact: Fact) -> Fact:
     known = all(isinstance(element, int) and abs(element) < _FAR for element in content)
     array = np.empty(count, np.int64 if known else object)
     array[:] = content
-    return replace(fact, array=array.reshape(sizes))
+    return Fact(fact.dtype, fact.shape, fact.content, array.reshape(sizes))
 
 
 def shape_of(call: Call) -> list[Content]:

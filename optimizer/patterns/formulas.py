@@ -10,7 +10,7 @@ import onnx_ir as ir
 
 from optimizer.model.graph import use_count
 from optimizer.patterns.found import CONDITION, OPERATOR, Found, Miss, spoken
-from optimizer.patterns.pattern import FORMULA_DEPTH, atoms, parts
+from optimizer.patterns.pattern import FORMULA_DEPTH, atoms, heads, parts
 from optimizer.patterns.polynomials import (
     Polynomial,
     Reader,
@@ -22,7 +22,7 @@ from optimizer.patterns.polynomials import (
     written,
 )
 from optimizer.patterns.terms import ARITHMETIC, Formula, Node, Number, Term, Value
-from optimizer.rules import Context
+from optimizer.rules import Context, operator_of
 
 _FOREIGN = OPERATOR + 1
 MOST_CANDIDATES = 6
@@ -40,10 +40,6 @@ class Search(Protocol):
         """Match a term with a value that `reader` reads; whether it is worth going on."""
         ...
 
-    def fits(self, term: Term, value: ir.Value | None, found: Found) -> bool:
-        """Whether a value may be a term, at first sight."""
-        ...
-
 
 def look(
     search: Search, formula: Formula, value: ir.Value, found: Found, reader: ir.Node | None
@@ -53,7 +49,7 @@ def look(
     for part in variables:
         if isinstance(part, Value):
             continue
-        nearest = _nearest(search, part, value, found)
+        nearest = _nearest(part, value.producer())
         if nearest is None or not search.look(part, nearest, found, reader):
             return False
         variables[part] = nearest
@@ -64,6 +60,12 @@ def look(
         if known is None and not _bind(part, variables, formula, value, found, search.context):
             return False
     return _compare(formula, [*variables.values()], value, found, reader, search.context)
+
+
+def may_end(formula: Formula, node: ir.Node) -> bool:
+    """Whether a node may be the last one of a formula: its nodes are there, at first sight."""
+    inner = [part for part in atoms(formula) if not isinstance(part, Value)]
+    return None not in [_nearest(part, node) for part in inner]
 
 
 @cache
@@ -159,16 +161,22 @@ def _name(part: Term) -> str:
     return part.operators[0] if isinstance(part, Node) else getattr(part, "name", "it")
 
 
-def _nearest(search: Search, part: Term, value: ir.Value, found: Found) -> ir.Value | None:
-    """The nearest value above that may be a term, through arithmetic alone."""
-    front = [value]
+def _nearest(part: Term, last: ir.Node | None) -> ir.Value | None:
+    """The nearest value above that may be a term, at first sight, through arithmetic alone."""
+    possible = heads(part)
+    front = [last]
     for _ in range(FORMULA_DEPTH):
-        following: list[ir.Value] = []
-        for each in front:
-            for operand in _operands(each):
-                if search.fits(part, operand, found):
+        following: list[ir.Node | None] = []
+        for node in front:
+            if node is None or node.domain or node.op_type not in ARITHMETIC:
+                continue
+            for operand in node.inputs:
+                if operand is None:
+                    continue
+                maker = operand.producer()
+                if possible is None or (maker is not None and operator_of(maker) in possible):
                     return operand
-                following.append(operand)
+                following.append(maker)
         front = following[:MOST_CANDIDATES]
     return None
 

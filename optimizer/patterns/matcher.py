@@ -19,7 +19,7 @@ from optimizer.patterns.found import MOST_WEIGHT, OPERATOR, Found, Miss, spoken
 from optimizer.patterns.pattern import has_core, heads, needed
 from optimizer.patterns.polynomials import rounding
 from optimizer.patterns.terms import Condition, Either, Formula, Node, Number, Term, Value
-from optimizer.rules import Context
+from optimizer.rules import Context, operator_of
 
 MOST_STEPS = 400
 """Terms looked at for one node of the graph."""
@@ -37,19 +37,19 @@ class Matcher:
     ) -> bool:
         """Match a term with a value that `reader` reads; whether it is worth going on."""
         self.steps += 1
-        if self.steps > MOST_STEPS or found.weight > MOST_WEIGHT:
+        if self.steps > MOST_STEPS or (found.misses and found.weight > MOST_WEIGHT):
             return False
         match term:
+            case Node():
+                return self._node(term, value, found, reader)
+            case Either():
+                return self._either(term, value, found, reader)
             case Value():
                 return self._value(term, value, found, reader)
             case Number():
                 return self._number(term, value, found, reader)
-            case Either():
-                return self._either(term, value, found, reader)
             case Formula():
                 return value is not None and formulas.look(self, term, value, found, reader)
-            case Node():
-                return self._node(term, value, found, reader)
 
     def fits(self, term: Term, value: ir.Value | None, found: Found) -> bool:
         """Whether a value may be a term, at first sight."""
@@ -90,10 +90,11 @@ class Matcher:
     ) -> bool:
         """The first spelling that fits, else the one that gets farthest."""
         fitting = [each for each in term.alternatives if self.fits(each, value, found)]
-        ways = [
-            functools.partial(self.look, each, value, reader=reader)
-            for each in fitting or term.alternatives[:1]
-        ]
+        if len(fitting) > 1:  # a way without its core is not worth a trial
+            fitting = [each for each in fitting if _may_have_core(each, value)] or fitting[:1]
+        if len(fitting) < 2:
+            return self.look(fitting[0] if fitting else term.alternatives[0], value, found, reader)
+        ways = [functools.partial(self.look, each, value, reader=reader) for each in fitting]
         return _best(ways, found)
 
     def _node(
@@ -129,17 +130,20 @@ class Matcher:
                 found.misses.append(Miss(needs, f"it is {_plain(there)}", (node,)))
 
     def _operands(self, term: Node, node: ir.Node, found: Found) -> bool:
-        values = [*node.inputs, *[None] * (len(term.inputs) - len(node.inputs))]
-        known = {*range(len(term.inputs)), *(each.index for each in term.parameters)}
-        extra = [v for i, v in enumerate(values) if v is not None and i not in known]
+        count = len(term.inputs)
+        values = [*node.inputs, *[None] * (count - len(node.inputs))]
+        known = {each.index for each in term.parameters}
+        rest = enumerate(values[count:], start=count)
+        extra = [value for i, value in rest if value is not None and i not in known]
         if extra:
             return _miss(
-                found, f"{node.op_type} has {len(term.inputs)} inputs",
+                found, f"{node.op_type} has {count} inputs",
                 f"it reads {spoken(extra[0])} too", node, weight=OPERATOR,
             )  # fmt: skip
-        orders = [values[: len(term.inputs)]]
-        if term.commutes and values[0] is not values[1]:
-            orders.append(orders[0][::-1])
+        given = values[:count]
+        if not term.commutes or values[0] is values[1]:
+            return self._all(term, given, node, found)
+        orders = (given, given[::-1])
         fitting = [order for order in orders if self._all_fit(term, order, found)]
         ways = [functools.partial(self._all, term, order, node) for order in fitting or orders]
         return _best(ways, found)
@@ -155,11 +159,37 @@ class Matcher:
         return all(self.look(each, value, found, node) for each, value in pairs)
 
 
+def may_end(term: Term, node: ir.Node) -> bool:
+    """Whether a node may be the last one of a term, at first sight."""
+    if isinstance(term, Node):
+        return _has_core_above(term, node)
+    if isinstance(term, Formula):
+        return formulas.may_end(term, node)
+    if not isinstance(term, Either):
+        return True
+    operator = operator_of(node)
+    known = [(each, heads(each)) for each in term.alternatives]
+    fitting = [each for each, wanted in known if wanted is None or operator in wanted]
+    return not fitting or any(may_end(each, node) for each in fitting)
+
+
+def _may_have_core(term: Term, value: ir.Value | None) -> bool:
+    """Whether a term that fits a value may be there, at second sight."""
+    node = None if value is None else value.producer()
+    return node is None or not isinstance(term, Node) or _has_core_above(term, node)
+
+
 def _has_core_above(term: Node, node: ir.Node) -> bool:
     """Whether the operands of a node may hold what the core of a pattern needs, at first sight."""
-    above = [value.producer() for value in node.inputs if value is not None]
-    operators = {operator_of(each) for each in above if each is not None}
-    return all(not operators.isdisjoint(wanted) for wanted in needed(term))
+    wanted = needed(term)
+    if not wanted:
+        return True
+    operators = {
+        operator_of(maker)
+        for value in node.inputs
+        if value is not None and (maker := value.producer()) is not None
+    }
+    return not any([operators.isdisjoint(each) for each in wanted])
 
 
 def _best(ways: Sequence[Callable[[Found], bool]], found: Found) -> bool:
@@ -206,11 +236,6 @@ def _plain(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     return "not set" if value is None else str(value)
-
-
-def operator_of(node: ir.Node) -> str:
-    """A node's operator as rules name it."""
-    return f"{node.domain}::{node.op_type}" if node.domain else node.op_type
 
 
 def hold(conditions: tuple[Condition, ...], found: Found, context: Context) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import onnx_ir as ir
 
 from optimizer.patterns.found import OPERATOR, Found, Miss
-from optimizer.patterns.matcher import Matcher, hold, operator_of
+from optimizer.patterns.matcher import Matcher, hold, may_end
 from optimizer.patterns.pattern import Pattern
-from optimizer.rules import Context, Declined
+from optimizer.rules import Context, Declined, operator_of
 from optimizer.rules.wording import escaping
 
 
@@ -32,6 +32,8 @@ def find(pattern: Pattern, root: ir.Node, context: Context) -> Found | Declined 
 
 def attempt(pattern: Pattern, root: ir.Node, context: Context) -> Found | None:
     """The pattern or a near miss at one node; None where it is neither."""
+    if not may_end(pattern.root, root):
+        return None  # as nearly always: nothing is made for that
     found = Found(pattern.title, nodes={root: None})
     search = Matcher(context)
     if not search.look(pattern.root, root.outputs[0], found, None):

@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import onnx_ir as ir
 
@@ -22,10 +22,10 @@ from optimizer.errors import Cancelled, StudioError, ToolError
 from optimizer.isolation import Isolate, Progress
 from optimizer.limits import Limits
 from optimizer.model.graph import Model, node_id
-from optimizer.model.symbolic import SymbolicValues
+from optimizer.model.known_values import take
 from optimizer.numbers import counted
 from optimizer.pipeline import Pipeline
-from optimizer.registry import Change, GraphPass
+from optimizer.registry import Change, GraphPass, Rule
 from optimizer.rewrite.applied import Applied
 from optimizer.rewrite.edits import Retype
 from optimizer.rewrite.failures import told
@@ -43,7 +43,7 @@ from optimizer.rewrite.trace import (
     match_id,
 )
 from optimizer.rewrite.vetoes import Vetoes
-from optimizer.rewrite.worklist import Queue, Worklist, operator_of
+from optimizer.rewrite.worklist import Queue, Worklist
 from optimizer.rules.context import Context, FoldBudget
 from optimizer.rules.replacement import Declined, Outcome, Replacement
 from optimizer.versions import versions
@@ -105,9 +105,10 @@ class _Run:
         progress: Progress | None,
         isolate: Isolate | None,
     ) -> None:
+        self.began = time.process_time()
         self.model, self.pipeline, self.stop, self.limits = model, pipeline, stop, limits
         self.progress = progress
-        self.symbolic = SymbolicValues(model.ir)
+        self.symbolic = take(model.ir)
         self.rewriter = Rewriter(model.ir, refine=self.symbolic.refine)
         self.vetoes = Vetoes(pipeline.vetoed, self.rewriter.position)
         self.context = Context(
@@ -131,7 +132,6 @@ class _Run:
 
     def run(self) -> Trace:
         """All rounds."""
-        began = time.process_time()
         if self.stop.limit is not None and self.stop.limit <= 0:
             self.trace.stopped = "Stopped at the limit of 0 rewrites."
         for self.round in range(1, MAX_ROUNDS + 1):
@@ -153,15 +153,15 @@ class _Run:
         self.trace.vetoed = self.vetoes.held
         near = Counter(declined.pass_id for declined in self.trace.declined)
         self.trace.timings = {
-            q.planned.id: replace(q.timing, declined=near[q.planned.id])
-            for q in self.worklist.queues
+            queue.planned.id: queue.timing(declined=near[queue.planned.id])
+            for queue in self.worklist.queues
         }
-        self.trace.seconds = time.process_time() - began
+        self.trace.seconds = time.process_time() - self.began
         self.trace.state = self.rewriter.state
         return self.trace
 
     def _run_pass(self, queue: Queue) -> None:
-        if not queue.waiting:
+        if not self.worklist.has_work(queue):
             return
         began = time.process_time()
         self.context.memory.clear()
@@ -169,13 +169,12 @@ class _Run:
             self._run_whole(queue, queue.planned)
         else:
             places = self.pipeline.places.get(queue.planned.id)
-            for node in self.worklist.nodes(queue):
+            for node, rules in self.worklist.nodes(queue):
                 if self.trace.stopped:
                     break
                 if places is None or node_id(node) in places:
-                    self._visit(queue, node)
-        seconds = queue.timing.seconds + time.process_time() - began
-        queue.timing = replace(queue.timing, seconds=seconds, tried=queue.tried)
+                    self._visit(queue, node, rules)
+        queue.seconds += time.process_time() - began
 
     def _run_whole(self, queue: Queue, planned: GraphPass) -> None:
         """All that a pass over the whole graph wants; rooted at the first node unless it says."""
@@ -212,13 +211,15 @@ class _Run:
         )
         self._fail(queue, name, root, outcome, error)
 
-    def _visit(self, queue: Queue, node: ir.Node) -> None:
-        for declared in queue.rules_for(operator_of(node)):
+    def _visit(self, queue: Queue, node: ir.Node, rules: list[Rule]) -> None:
+        for declared in [*rules]:  # one that raises is dropped from them
             began = time.perf_counter()
             queue.tried += 1
             outcome: Outcome = None
             try:
                 outcome = declared.match(node, self.context)
+                if outcome is None and not queue.has_near_misses:
+                    continue  # as nearly always: there is nothing to write down or to strike out
                 applied = self._attempt(queue, declared.name, node, outcome)
             except StudioError:
                 raise
@@ -237,19 +238,22 @@ class _Run:
         if outcome is None:
             return None
         if isinstance(outcome, Declined):
-            self._decline(key, outcome)
+            self._decline(queue, key, outcome)
         if not isinstance(outcome, Replacement):
             return None
-        matched = _ids(outcome)
-        identity = match_id(*key, matched)
-        if self.vetoes.hold(VetoedMatch(*key, matched, identity, identity), outcome):
-            queue.timing = replace(queue.timing, vetoed=queue.timing.vetoed + 1)
+        if self.pipeline.vetoed and self._is_vetoed(key, outcome):
+            queue.vetoed += 1
             return None
         try:
             return self.rewriter.apply(node, outcome)
         except Refused as refusal:
-            self._decline(key, Declined(str(refusal)), refused=True)
+            self._decline(queue, key, Declined(str(refusal)), refused=True)
             return None
+
+    def _is_vetoed(self, key: tuple[str, str, str], outcome: Replacement) -> bool:
+        matched = _ids(outcome)
+        identity = match_id(*key, matched)
+        return self.vetoes.hold(VetoedMatch(*key, matched, identity, identity), outcome)
 
     def _fail(self, queue: Queue, rule: str, node: ir.Node, outcome: Outcome, error: str) -> None:
         """Write down that a rule raised; what it had changed is undone already."""
@@ -266,8 +270,14 @@ class _Run:
         self.context.memory.clear()
 
     def _decline(
-        self, key: tuple[str, str, str], outcome: Declined, *, refused: bool = False
+        self,
+        queue: Queue,
+        key: tuple[str, str, str],
+        outcome: Declined,
+        *,
+        refused: bool = False,
     ) -> None:
+        queue.has_near_misses = True
         nodes = tuple(node_id(node) for node in outcome.nodes)
         self.declined[key] = DeclinedMatch(
             *key, nodes, outcome.reason, self.round, refused, outcome.unlock
@@ -304,7 +314,7 @@ class _Run:
                 inferred=_inferred(outcome, applied),
             )
         )
-        queue.timing = replace(queue.timing, rewrites=queue.timing.rewrites + 1)
+        queue.rewrites += 1
         self.touched.note(step, applied.edits)
         self.rooted[node_id(node)] += bool(applied.added)
         for edit in applied.edits:

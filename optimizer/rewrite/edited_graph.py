@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import onnx_ir as ir
 
-from optimizer.model.graph import graph_id, node_id, walk_graphs
+from optimizer.model.graph import graph_id, node_id
 from optimizer.model.symbolic import Refinement
 from optimizer.rewrite.graph_state import GraphState
 from optimizer.stored import NewWeights
@@ -30,6 +30,7 @@ class EditedGraph:
 
     def __init__(self, model: ir.Model, *, refine: Refine | None = None) -> None:
         self.state = GraphState(model)
+        self._main = model.graph
         self.new_weights = NewWeights()
         self._refine = refine
         self._derived: dict[str, int] = {}
@@ -37,7 +38,7 @@ class EditedGraph:
         self._names = {value.name for value in self.state.values.values() if value.name}
         self._node_names = {node.name for node in self.state.nodes.values() if node.name}
         self.positions: dict[str, float] = {}
-        for graph in walk_graphs(model.graph):
+        for graph in self.state.graphs.values():
             self.renumber(graph)
 
     def position(self, node: ir.Node) -> float:
@@ -59,7 +60,7 @@ class EditedGraph:
 
     def holds(self, node: ir.Node) -> bool:
         """Whether a node is in the model: neither it nor a node that carries it went away."""
-        return self.around(node, self.state.model.graph) is not None
+        return node.graph is self._main or self.around(node, self._main) is not None
 
     def generation(self, node: ir.Node) -> int:
         """How many rewrites lie between a source node and this one, each rooted at its maker."""

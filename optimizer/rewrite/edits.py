@@ -112,6 +112,15 @@ class SetGraphOutput:
 
 
 @dataclass(frozen=True, slots=True)
+class DropInput:
+    """Take a graph input from the list; its default stays as a constant."""
+
+    graph: str
+    value: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
 class AddInitializer:
     """Add a constant to a graph."""
 
@@ -186,6 +195,7 @@ Edit = (
     | MoveNode
     | SetInput
     | SetGraphOutput
+    | DropInput
     | AddInitializer
     | DropInitializer
     | Rename

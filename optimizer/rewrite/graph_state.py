@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import onnx_ir as ir
 
-from optimizer.model.graph import ID, bodies, graph_id, value_id, walk_graphs, walk_nodes
+from optimizer.model.graph import ID, bodies, graph_id, node_id, value_id, walk_nodes
+from optimizer.model.known_values import discard
 from optimizer.rewrite import edits
 from optimizer.rewrite.edits import Edit
 
@@ -15,19 +16,20 @@ class GraphState:
     """A model's objects by id, removed ones included, so that edits can be applied and reverted."""
 
     def __init__(self, model: ir.Model) -> None:
+        discard(model)
         self.model = model
-        self.graphs = {graph_id(graph): graph for graph in walk_graphs(model.graph)}
-        self.owners = {
-            graph_id(body): node for node in walk_nodes(model.graph) for body in bodies(node)
-        }
+        self.graphs = {graph_id(model.graph): model.graph}
+        self.owners: dict[str, ir.Node] = {}
         self.nodes: dict[str, ir.Node] = {}
         self.values: dict[str, ir.Value] = {}
         self._inner_inputs: dict[str, Sequence[ir.Value | None]] = {}
+        for node in walk_nodes(model.graph):
+            self.nodes[node_id(node)] = node
+            self._remember(node.outputs)
+            for body in bodies(node):
+                self.graphs[graph_id(body)], self.owners[graph_id(body)] = body, node
         for graph in self.graphs.values():
             self._remember([*graph.inputs, *graph.initializers.values()])
-        for node in walk_nodes(model.graph):
-            self.nodes[node.meta[ID]] = node
-            self._remember(node.outputs)
 
     def _remember(self, values: Iterable[ir.Value]) -> None:
         for value in values:
@@ -107,6 +109,9 @@ class GraphState:
                     outputs.append(self.values[edit.new]) if forward else outputs.pop()
                 else:
                     outputs[edit.index] = self.values[edit.new if forward else edit.old]
+            case edits.DropInput():
+                inputs, value = self.graphs[edit.graph].inputs, self.values[edit.value]
+                inputs.pop(edit.index) if forward else inputs.insert(edit.index, value)
             case edits.Rename():
                 self.values[edit.value].name = edit.new if forward else edit.old
             case edits.Retype():

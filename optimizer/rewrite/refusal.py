@@ -1,7 +1,8 @@
 """What must hold for every rewrite, whatever the rule.
 
 The list order stays topological, values are visible where they are used, graph inputs and outputs
-keep their names and number, and a value is never replaced by one of another type or size.
+keep their names and number, but for inputs that a pass on request fixes to their defaults, and a
+value is never replaced by one of another type or size.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from optimizer.rewrite.ordering import misplaced
 from optimizer.rewrite.vetoes import leaving_nodes
 from optimizer.rewrite.waiting import in_the_way, waiting_nodes
 from optimizer.rules.replacement import NewInitializer, NewOutput, Operand, Replacement
+
+_PLANNED = (NewOutput, NewInitializer)
+"""Operands that are no values yet. Whether something is a value is asked of a protocol: slowly."""
 
 
 class Refused(Exception):
@@ -33,6 +37,8 @@ def check(edited: EditedGraph, root: ir.Node, proposal: Replacement) -> None:
     if any(node.graph is not graph for node in proposal.matched):
         raise Refused("the pattern crosses the border of a body graph")
     _check_places(edited, root, graph, proposal)
+    if not all(value.is_graph_input() and value.is_initializer() for value in proposal.fixed):
+        raise Refused("a graph input without a default cannot be left out")
     claimed: set[ir.Value] = set()
     for old, operand in proposal.values.items():
         _check_type(old, operand, proposal.types)
@@ -55,7 +61,7 @@ def _check_places(
         raise Refused("the replacement needs what it gives")
     if all(_is_in_time(edited, root, pair, waiting) for pair in proposal.values.items()):
         return
-    leaving = leaving_nodes(proposal.matched, proposal.values, edited.position)
+    leaving = leaving_nodes(proposal, edited.position)
     for pair in proposal.values.items():
         if not _is_in_time(edited, root, pair, {*waiting, *leaving}):
             raise Refused("a consumer stands before the replacement")
@@ -63,12 +69,12 @@ def _check_places(
 
 def _check_order(edited: EditedGraph, root: ir.Node, operand: Operand | None) -> None:
     """Inputs of new nodes are defined before the root and visible there."""
-    if not isinstance(operand, ir.Value):
+    if operand is None or isinstance(operand, _PLANNED):
         return
     home = _home(operand)
     graph = root.graph
     assert isinstance(graph, ir.Graph)
-    if home is None or home not in edited.state.scopes(graph):
+    if home is not graph and (home is None or home not in edited.state.scopes(graph)):
         raise Refused("an input of the replacement is not visible here")
     producer = operand.producer()
     if producer is None or producer is root:
@@ -88,10 +94,14 @@ def _is_in_time(
     Those are excused that go away, or are put elsewhere.
     """
     old, operand = values
-    anchor = operand.producer() if isinstance(operand, ir.Value) else root
-    if isinstance(operand, ir.Value):
+    if isinstance(operand, NewInitializer):
+        return True
+    if isinstance(operand, NewOutput):
+        anchor = root
+    else:
         _check_order(edited, root, operand)
-    if anchor is None or isinstance(operand, NewInitializer):
+        anchor = operand.producer()
+    if anchor is None:
         return True
     for use in old.uses():
         consumer = edited.around(use.node, anchor.graph)

@@ -8,7 +8,7 @@ Other passes are free to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Set
+from collections.abc import Callable, Collection, Set
 from dataclasses import replace
 
 import onnx_ir as ir
@@ -17,27 +17,26 @@ from optimizer.model.graph import node_id, readers, value_id
 from optimizer.rewrite.trace import MatchId, VetoedMatch
 from optimizer.rules.replacement import Replacement
 
+Position = Callable[[ir.Node], float]
+Spot = str | tuple[str, int]
+"""A node or value id, or one input of a node that stays."""
 
-def leaving_nodes(
-    matched: Iterable[ir.Node],
-    replaced: Collection[ir.Value],
-    position: Callable[[ir.Node], float],
-) -> Set[ir.Node]:
+
+def leaving_nodes(proposal: Replacement, position: Position) -> Set[ir.Node]:
     """The matched nodes that nothing will need any more, so that their names become free."""
+    read = (operand for made in proposal.nodes for operand in made.reads())
+    needed = {*read, *proposal.values.values(), *proposal.inputs.values()}
     leaving: set[ir.Node] = set()
-    for node in sorted(matched, key=position, reverse=True):
-        rest = (value for value in node.outputs if value not in replaced)
+    for node in sorted(proposal.matched, key=position, reverse=True):
+        rest = (value for value in node.outputs if value not in proposal.values)
         if not any(
-            value.is_graph_output() or any(reader not in leaving for reader in readers(value))
+            value in needed
+            or value.is_graph_output()
+            or any(reader not in leaving for reader in readers(value))
             for value in rest
         ):
             leaving.add(node)
     return leaving
-
-
-Position = Callable[[ir.Node], float]
-Spot = str | tuple[str, int]
-"""A node or value id, or one input of a node that stays."""
 
 
 class Vetoes:
@@ -74,7 +73,7 @@ class Vetoes:
 
 def _place(proposal: Replacement, position: Position) -> dict[Spot, None]:
     """What a rewrite would take out or change; nodes it only reads are none of it."""
-    leaving = leaving_nodes(proposal.matched, proposal.values, position)
+    leaving = leaving_nodes(proposal, position)
     spots: dict[Spot, None] = dict.fromkeys(map(node_id, leaving))
     spots.update(dict.fromkeys(map(node_id, proposal.attributes)))
     spots.update({(node_id(node), index): None for node, index in proposal.inputs})

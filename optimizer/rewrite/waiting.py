@@ -39,6 +39,8 @@ def waiting_nodes(edited: EditedGraph, root: ir.Node, proposal: Replacement) -> 
 
 def in_the_way(waiting: Mapping[ir.Node, object], proposal: Replacement) -> bool:
     """Whether a replacement, or a matched node, needs what would wait for it."""
+    if not waiting:
+        return False
     read = [value for node in proposal.matched for value in node.inputs]
     read += [
         value for new in proposal.nodes for value in new.reads() if isinstance(value, ir.Value)

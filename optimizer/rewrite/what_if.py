@@ -23,8 +23,8 @@ from optimizer.rewrite.edited_graph import EditedGraph
 from optimizer.rewrite.refusal import Refused, check
 from optimizer.rewrite.trace import VetoedMatch, match_id
 from optimizer.rewrite.vetoes import Vetoes, leaving_nodes
-from optimizer.rewrite.worklist import Queue, operator_of
-from optimizer.rules.context import Context, FoldBudget
+from optimizer.rewrite.worklist import Queue
+from optimizer.rules.context import Context, FoldBudget, operator_of
 from optimizer.rules.replacement import Declined, Outcome, Replacement
 
 FOLD_SECONDS = 0.2
@@ -92,19 +92,30 @@ def what_if(
         seconds: CPU time of one pass, after which it is asked no more.
         limits: the bounds in force.
     """
-    with collection_paused():
-        preview = _Asked(model, pipeline, seconds, limits)
-        return [preview.of(one) for one in asked]
+    return AskedGraph(model, pipeline, seconds=seconds, limits=limits).previews(asked)
 
 
-class _Asked:
-    """One graph, and passes that are asked about it."""
+class AskedGraph:
+    """One graph, and passes that are asked about it, at once or later: it must not have changed.
 
-    def __init__(self, model: ir.Model, pipeline: Pipeline, seconds: float, limits: Limits) -> None:
+    What the passes find out about values is kept, for all that are asked.
+    """
+
+    @collection_paused()
+    def __init__(
+        self,
+        model: ir.Model,
+        pipeline: Pipeline,
+        *,
+        seconds: float,
+        limits: Limits = Limits(),
+        symbolic: SymbolicValues | None = None,
+    ) -> None:
+        """As `what_if`; `symbolic` is what is known already of values that mean what they did."""
         self.pipeline, self.seconds, self.limits = pipeline, seconds, limits
         self.edited = EditedGraph(model)
         self.opsets = model.graph.opset_imports
-        self.symbolic = SymbolicValues(model)
+        self.symbolic = symbolic or SymbolicValues(model)
         self.by_operator: dict[str, list[tuple[int, ir.Node]]] = {}
         self.nodes: list[tuple[str, ir.Node]] = []
         for place, node in enumerate(walk_nodes(model.graph)):
@@ -112,7 +123,12 @@ class _Asked:
             self.nodes.append((operator, node))
             self.by_operator.setdefault(operator, []).append((place, node))
 
-    def of(self, one: Pass) -> Preview:
+    @collection_paused()
+    def previews(self, asked: Sequence[Pass]) -> list[Preview]:
+        """What each pass would do."""
+        return [self._of(one) for one in asked]
+
+    def _of(self, one: Pass) -> Preview:
         """One pass; of one over the whole graph nothing is known before it runs."""
         if isinstance(one, GraphPass):
             return Preview(one.id, 0, 0, whole=False)
@@ -142,7 +158,7 @@ class _Asked:
             if outcome.opsets and (outcome.order or not outcome.values):  # the whole model
                 settled = rule
             places += [node_id(node)][: max(0, MOST_PLACES - len(places))]
-            taken |= leaving_nodes(outcome.matched, outcome.values, self.edited.position)
+            taken |= leaving_nodes(outcome, self.edited.position)
         return Preview(one.id, matches, declined, tuple(places), tuple(near), whole)
 
     def _context(self) -> Context:

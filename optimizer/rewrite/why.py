@@ -19,7 +19,7 @@ from optimizer.rewrite.edits import SetAttributes
 from optimizer.rewrite.graph_state import GraphState
 from optimizer.rewrite.provenance import Fate, Provenance, Succession, successions
 from optimizer.rewrite.trace import Rewrite, Trace
-from optimizer.rewrite.worklist import operator_of
+from optimizer.rules import operator_of
 
 Verdict = Literal["made", "fired", "declined", "refused", "vetoed", "failed", "no match"]
 

@@ -6,16 +6,23 @@ from collections.abc import Iterable, Iterator
 
 import onnx_ir as ir
 
-from optimizer.model.graph import node_id, readers, use_count, walk_nodes
+from optimizer.model.graph import node_id, readers, use_count
 from optimizer.registry import ANY, Pass, Rule
 from optimizer.rewrite.applied import Applied
 from optimizer.rewrite.edited_graph import EditedGraph
 from optimizer.rewrite.edits import ImportOpset, Retype, SetAttributes, SetInput
 from optimizer.rewrite.trace import PassTiming
+from optimizer.rules import operator_of
 
 FEW_USES = 8
 """Consumers of a value up to which each looks again when another consumer comes or goes. That
 matters to a rule only where few are left; a constant may have hundreds."""
+
+_CHANGES_OF_NODES = (SetInput, SetAttributes)
+
+
+Interest = tuple[dict[ir.Node, list[Rule]], list[Rule]]
+"""The nodes that one pass has still to look at, each with its rules, and those for an operator."""
 
 
 class Queue:
@@ -30,23 +37,27 @@ class Queue:
         everything = [declared for listed in self.rules.values() for declared in listed]
         self._by_operator: dict[str, list[Rule]] = {}
         self.reach = max((declared.reach for declared in everything), default=1)
-        self.waiting: dict[ir.Node, None] = {}
-        self.timing = PassTiming()
-        self.tried = 0
+        self.waiting: dict[ir.Node, list[Rule]] = {}
+        self.rewrites = self.vetoed = self.tried = 0
+        self.has_near_misses = False
+        self.seconds = 0.0
 
     def rules_for(self, operator: str) -> list[Rule]:
-        """The rules rooted at an operator."""
+        """The rules rooted at an operator; one list, which loses those that are dropped."""
         found = self._by_operator.get(operator)
         if found is None:
             found = [*self.rules.get(operator, ()), *self.rules.get(ANY, ())]
             self._by_operator[operator] = found
         return found
 
+    def timing(self, *, declined: int) -> PassTiming:
+        """What the pass has done until now."""
+        return PassTiming(self.rewrites, declined, self.vetoed, self.tried, self.seconds)
+
     def drop(self, rule: Rule) -> None:
         """Ask this rule no more."""
-        for listed in self.rules.values():
+        for listed in (*self.rules.values(), *self._by_operator.values()):
             listed[:] = [declared for declared in listed if declared is not rule]
-        self._by_operator.clear()
 
 
 class Worklist:
@@ -56,21 +67,40 @@ class Worklist:
         self.queues = [Queue(planned) for planned in passes]
         self._edited = edited
         self._deepest = max((queue.reach for queue in self.queues), default=1)
-        self._interested: dict[tuple[str, int], list[dict[ir.Node, None]]] = {}
+        self._interested: dict[tuple[str, int], list[Interest]] = {}
+        self._near: dict[ir.Node, None] = {}
         self._order: dict[str, int] = {}
-        for node in walk_nodes(edited.state.model.graph):
-            self._order[node_id(node)] = len(self._order)
-            self._push(node, 1)
+        by_operator: dict[str, list[ir.Node]] = {}
+        for place, (identity, node) in enumerate(edited.state.nodes.items()):
+            self._order[identity] = place
+            by_operator.setdefault(operator_of(node), []).append(node)
+        for operator, nodes in by_operator.items():
+            for waiting, rules in self._lists(operator, 1):
+                waiting.update(dict.fromkeys(nodes, rules))
 
-    def nodes(self, queue: Queue) -> Iterator[ir.Node]:
-        """What a pass has still to look at, in document order; what is woken meanwhile, last."""
-        while queue.waiting:
-            batch = [self._placed(node) for node in queue.waiting if self._edited.holds(node)]
+    def has_work(self, queue: Queue) -> bool:
+        """Whether a pass has something to look at, after all that has changed until now."""
+        self._wake_downstream()
+        return bool(queue.waiting)
+
+    def nodes(self, queue: Queue) -> Iterator[tuple[ir.Node, list[Rule]]]:
+        """What a pass has still to look at, and its rules for it.
+
+        That is in document order; what is woken meanwhile comes last.
+        """
+        main = self._edited.state.model.graph
+        order, positions = self._order, self._edited.positions
+        while self.has_work(queue):
+            batch = [
+                (order[identity := node_id(node)], positions[identity], identity, node, rules)
+                for node, rules in queue.waiting.items()
+                if node.graph is not None
+            ]
             queue.waiting.clear()
-            batch.sort()  # nearly so already, which takes linear time
-            for *_, node in batch:
-                if self._edited.holds(node):
-                    yield node
+            batch.sort()
+            for _, _, _, node, rules in batch:
+                if node.graph is main or self._edited.holds(node):
+                    yield node, rules
 
     def wake(self, applied: Applied, root: ir.Node, declined: Iterable[str]) -> None:
         """Have every pass look again wherever a change may matter to it.
@@ -80,11 +110,14 @@ class Worklist:
             root: the node it was made at.
             declined: ids of the roots of near misses.
         """
-        near: dict[ir.Node, None] = dict.fromkeys(applied.added)
+        near = self._near
+        for node in applied.added:
+            near[node] = None
+            self._order[node_id(node)] = self._order[node_id(node).partition("~")[0]]
         near[root] = None
         nodes, values = self._edited.state.nodes, self._edited.state.values
         for edit in applied.edits:
-            if isinstance(edit, SetInput | SetAttributes):
+            if isinstance(edit, _CHANGES_OF_NODES):
                 near[nodes[edit.node]] = None
             elif isinstance(edit, Retype):
                 near.update(dict.fromkeys(use.node for use in values[edit.value].uses()))
@@ -96,14 +129,20 @@ class Worklist:
                 self._push(producer, 1)  # it may care who reads its output
             if use_count(value) <= FEW_USES:
                 near.update(dict.fromkeys(readers(value)))
-        front = [node for node in near if node.graph is not None]
+
+    def _wake_downstream(self) -> None:
+        """Patterns reach upstream from their root, so roots further down must look again.
+
+        This is done once for all changes of a sweep: what they wake overlaps. An edge that was
+        there at a change and is not any more went with another one, which is near its reader.
+        """
+        if not self._near:
+            return
+        front = [node for node in self._near if node.graph is not None]
+        self._near.clear()
+        seen = set(front)
         for node in front:
             self._push(node, 1)
-        self._wake_downstream(front)
-
-    def _wake_downstream(self, front: list[ir.Node]) -> None:
-        """Patterns reach upstream from their root, so roots further down must look again."""
-        seen = set(front)
         for distance in range(2, self._deepest + 1):
             following: list[ir.Node] = []
             for node in front:
@@ -117,25 +156,17 @@ class Worklist:
 
     def _push(self, node: ir.Node, distance: int) -> None:
         """Have every pass look at a node that has rules for it and reaches that far."""
-        key = operator_of(node), distance
-        lists = self._interested.get(key)
-        if lists is None:
-            lists = self._interested[key] = [
-                q.waiting for q in self.queues if q.reach >= distance and q.rules_for(key[0])
+        for waiting, rules in self._lists(operator_of(node), distance):
+            waiting[node] = rules
+
+    def _lists(self, operator: str, distance: int) -> list[Interest]:
+        """Of each pass that has rules for an operator and reaches that far."""
+        key = operator, distance
+        found = self._interested.get(key)
+        if found is None:
+            found = self._interested[key] = [
+                (q.waiting, rules)
+                for q in self.queues
+                if q.reach >= distance and (rules := q.rules_for(operator))
             ]
-        for waiting in lists:
-            waiting[node] = None
-
-    def _placed(self, node: ir.Node) -> tuple[int, float, str, ir.Node]:
-        """A node behind its document order: the source node's place, the position in the list."""
-        identity = node_id(node)
-        place = self._order.get(identity)
-        if place is None:
-            place = self._order[identity] = self._order[identity.partition("~")[0]]
-        return place, self._edited.positions[identity], identity, node
-
-
-def operator_of(node: ir.Node) -> str:
-    """The operator as rules name it."""
-    domain = node.domain
-    return f"{domain}::{node.op_type}" if domain else node.op_type
+        return found

@@ -1,6 +1,6 @@
 """What a rule may ask and what it answers."""
 
-from optimizer.rules.context import Context, given, producer_of, transposition
+from optimizer.rules.context import Context, given, operator_of, producer_of, transposition
 from optimizer.rules.replacement import (
     Declined,
     Inference,
@@ -27,6 +27,7 @@ __all__ = [
     "Place",
     "Replacement",
     "given",
+    "operator_of",
     "producer_of",
     "transposition",
 ]

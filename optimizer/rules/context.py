@@ -145,6 +145,12 @@ class Context:
         return not is_random(node)
 
 
+def operator_of(node: ir.Node) -> str:
+    """A node's operator as rules name it."""
+    domain = node.domain
+    return f"{domain}::{node.op_type}" if domain else node.op_type
+
+
 def given(node: ir.Node, index: int) -> ir.Value | None:
     """An input that may be left out."""
     return node.inputs[index] if index < len(node.inputs) else None

@@ -157,6 +157,7 @@ class Replacement:
         attributes: attributes to set (None removes) on nodes that stay.
         inputs: single inputs to replace on nodes that stay, by (node, index).
         drop: initializers to remove; they must be unused.
+        fixed: graph inputs with a default that are constants from here on: no caller gives them.
         opsets: operator sets to use in another version, by domain; every node that stays must mean
             the same in it.
         types: element types of the graph's inputs and outputs that change.
@@ -187,6 +188,7 @@ class Replacement:
         default_factory=dict[tuple[ir.Node, int], "Operand | None"]
     )
     drop: Sequence[ir.Value] = ()
+    fixed: Sequence[ir.Value] = ()
     opsets: Mapping[str, int] = field(default_factory=dict[str, int])
     types: Mapping[ir.Value, ir.DataType] = field(default_factory=dict[ir.Value, ir.DataType])
     functions: Sequence[ir.Function] = ()

@@ -28,12 +28,13 @@ def _operands(item: Standing, proposal: Replacement) -> Iterator[Operand | None]
     if isinstance(item, NewNode):
         yield from item.reads()
         return
+    inputs, values = proposal.inputs, proposal.values
     for index, value in enumerate(item.inputs):
-        if (item, index) in proposal.inputs:
-            yield proposal.inputs[item, index]
+        if inputs and (item, index) in inputs:
+            yield inputs[item, index]
         elif value is not None:
-            yield proposal.values.get(value, value)
-    for body in bodies(item):
+            yield values.get(value, value)
+    for body in bodies(item) if item.attributes.data else ():
         for value in (value for inner in walk_nodes(body) for value in inner.inputs):
             if value is not None:
                 yield proposal.values.get(value, value)

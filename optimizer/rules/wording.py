@@ -37,7 +37,7 @@ def shared(value: ir.Value, consumer: ir.Node) -> Declined | None:
     return None
 
 
-def variable(value: ir.Value | None, role: str, context: Context) -> str | None:
+def variable(value: ir.Value | None, role: str, context: Context) -> Declined | None:
     """Why a value is not known beforehand; None when it is a constant.
 
     Args:
@@ -48,13 +48,16 @@ def variable(value: ir.Value | None, role: str, context: Context) -> str | None:
     tensor = context.tensor(value)
     if value is None or (tensor is not None and tensor.dtype != ir.DataType.STRING):
         return None
+    name = quoted(value.name or "")
+    if value.is_graph_input() and value.is_initializer():
+        reason = f"The {role} is a graph input, its default may be overridden: {name}"
+        return Declined(reason, unlock="Switch on fix-defaults.")
     if value.is_graph_input():
-        default = ", its default may be overridden" if value.is_initializer() else ""
-        return f"The {role} {quoted(value.name or '')} is a graph input{default}"
+        return Declined(f"The {role} is a graph input: {name}")
     producer = value.producer()
     if producer is None:
-        return f"The {role} {quoted(value.name or '')} is not known beforehand"
-    return f"The {role} is computed by {described(producer)}"
+        return Declined(f"The {role} is not known beforehand: {name}")
+    return Declined(f"The {role} is computed by {described(producer)}")
 
 
 def escaping(nodes: Sequence[ir.Node], root: ir.Node) -> Declined | None:

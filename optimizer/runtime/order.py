@@ -18,7 +18,6 @@ from typing import Literal
 import onnx_ir as ir
 
 from optimizer.constants import is_constant_node
-from optimizer.model.graph import node_id
 from optimizer.runtime.graph import RuntimeNode, read_by_bodies, runtime_nodes
 
 ExecutionOrder = Literal["default", "priority"]
@@ -29,8 +28,9 @@ def runtime_order(graph: ir.Graph, order: ExecutionOrder = "default") -> tuple[s
     """Ids of all nodes but constants, as ONNX Runtime runs them with its own rewrites off.
 
     What it computes from constants alone it runs like everything else. A cast that it joins with
-    another is named before the first node that reads it. Where it replaces a node by several, the
-    order of those is not known here.
+    another is named before the first node that reads it, which therefore comes after what that cast
+    read, although it may run earlier. Where the runtime replaces a node by several, the order of
+    those is not known here.
 
     Args:
         graph: in topological order, as every valid file is.
@@ -41,10 +41,13 @@ def runtime_order(graph: ir.Graph, order: ExecutionOrder = "default") -> tuple[s
     at = {one.id: float(step) for step, one in enumerate(running)}
     if len(at) == len(nodes):
         return tuple(at)
-    for node in reversed(nodes):
-        steps = [at[node_id(reader)] for value in node.outputs for reader in value.consumers()]
-        at.setdefault(node_id(node), min(steps, default=len(nodes)) - 0.5)
     plain = [RuntimeNode(node, list(node.inputs), read_by_bodies(node)) for node in nodes]
+    first: dict[ir.Value, float] = {}
+    for one in reversed(plain):
+        steps = [first[value] for value in one.outputs if value in first]
+        step = at.setdefault(one.id, min(steps, default=len(nodes)) - 0.5)
+        for value in one.reads():
+            first[value] = min(step, first.get(value, step))
     ranks = [(at[one.id], index) for index, one in enumerate(plain)]
     return tuple(plain[index].id for index in when_ready(ranks, _sources(plain)))
 

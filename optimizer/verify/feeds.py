@@ -144,8 +144,11 @@ def _drawn(feed: Feed, generator: np.random.Generator, seed: int) -> Array:
 
 def _mask(shape: tuple[int, ...], generator: np.random.Generator, *, full: bool) -> Array:
     """Ones, some zeros unless `full`; the first of every row stays, so that no row is empty."""
-    mask = np.ones(shape) if full else (generator.random(shape) < _MASK_SHARE).astype(np.float64)
-    mask[..., :1] = 1
+    mask = np.asarray(generator.random(shape) < _MASK_SHARE, np.float64)
+    if full:
+        mask[...] = 1
+    elif shape:
+        mask[..., 0:1] = 1
     return mask
 
 

@@ -142,12 +142,14 @@ def _options() -> Any:  # the runtime's classes have no types
 def _mapped(path: Path, options: Any) -> bytes | str:
     """What the runtime reads: of a large file its structure, the weights mapped where they are.
 
-    Given the file, the runtime holds all weights three times for a while.
+    Given the file, the runtime holds all weights three times for a while. A link is followed here:
+    the runtime refuses data that lies elsewhere than the link.
     """
-    data = outlined_file(path)
+    file = path.resolve()
+    data = outlined_file(file)
     if data is None:
         return str(path)
-    options.add_session_config_entry(_FOLDER_OF_DATA, str(path.parent.absolute()))
+    options.add_session_config_entry(_FOLDER_OF_DATA, str(file.parent))
     options.add_session_config_entry(_NO_PREPACKING, "1")
     return data
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from optimizer.codec import Format, renamed
@@ -108,7 +109,7 @@ class Timing:
     @property
     def latencies_ms(self) -> tuple[float, ...]:
         """All runs of the steady state, in order."""
-        return tuple(latency for block in self.blocks_ms for latency in block)
+        return tuple(chain.from_iterable(self.blocks_ms))
 
     @property
     def parts_ms(self) -> dict[str, float]:

@@ -26,7 +26,9 @@ from profiling.workers.messages import (
     Started,
 )
 
-_TICK_S = 0.05
+_TICK_S, _LONG_TICK_S = 0.05, 0.5
+"""How often to look at what nobody tells: cancelling and memory; the end of a worker that has left
+its descriptors to a child."""
 _LAST_WORDS_S = 2.0
 """How long to wait for a dead worker's exit code."""
 
@@ -106,10 +108,13 @@ class RunningJob:
         poll = select.poll()
         poll.register(self._process.channel, select.POLLIN)
         poll.register(self._process.stderr_fileno(), select.POLLIN)
+        is_watched = cancelled is not None or self._watch_resident
+        tick_s = _TICK_S if is_watched else _LONG_TICK_S
         while True:
             if cancelled is not None and cancelled():
                 raise outcome.cancelled(self._step)
-            ready = [descriptor for descriptor, _ in poll.poll(_TICK_S * 1000)]
+            left_s = max(0.0, deadline - time.monotonic())
+            ready = [descriptor for descriptor, _ in poll.poll(min(tick_s, left_s) * 1000)]
             if self._process.stderr_fileno() in ready and not self._process.read_stderr():
                 poll.unregister(self._process.stderr_fileno())
             if self._process.channel.fileno() in ready:

@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TypeVar, Unpack, cast
@@ -23,6 +24,8 @@ IsCancelled = Callable[[], bool]
 
 _TICK_S = 0.05
 _MAX_ATTEMPTS = 3
+_MOST_AFFINITIES = 3
+"""What the last jobs of a worker were about; it has little more open than that."""
 _DEFAULT_LIMITS = JobLimits()
 
 
@@ -34,6 +37,7 @@ class Worker:
         self._process = process
         self._fresh = fresh
         self._jobs = itertools.count(1)
+        self.affinities = deque[str](maxlen=_MOST_AFFINITIES)
         self.reusable = True
 
     def run(
@@ -42,6 +46,7 @@ class Worker:
         """`function(*args)`, computed in this worker. After a `RunError` the worker is gone."""
         folder = self._pool.folder / f"w{id(self)}-{next(self._jobs)}"
         limits = options.pop("limits", _DEFAULT_LIMITS)
+        self._note(options.pop("affinity", ""))
         job = RunningJob(self._process, folder, limits, watch_resident=self._fresh)
         self.reusable = False
         try:
@@ -51,6 +56,12 @@ class Worker:
             if not self.reusable:
                 self._process.kill()
         return cast("Result", result)
+
+    def _note(self, affinity: str) -> None:
+        if affinity in self.affinities:
+            self.affinities.remove(affinity)
+        if affinity:
+            self.affinities.append(affinity)
 
     @property
     def alive(self) -> bool:
@@ -113,7 +124,7 @@ class WorkerPool:
         """
         with self._turn(options.get("cancelled")):
             for attempt in range(_MAX_ATTEMPTS):
-                worker = self._take_idle() or self.start()
+                worker = self._take_idle(options.get("affinity", "")) or self.start()
                 try:
                     return worker.run(function, *args, **options)
                 except StaleWorker:
@@ -194,12 +205,15 @@ class WorkerPool:
         finally:
             self._slots.release()
 
-    def _take_idle(self) -> Worker | None:
+    def _take_idle(self, affinity: str) -> Worker | None:
+        """The idle worker that had a job about the same, else the one that was idle last."""
         while True:
             with self._lock:
                 if not self._idle:
                     return None
-                worker = self._idle.pop()
+                near = (one for one in reversed(self._idle) if affinity in one.affinities)
+                worker = next(near, self._idle[-1])
+                self._idle.remove(worker)
             if worker.alive:
                 return worker
             worker.close()

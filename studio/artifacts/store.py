@@ -28,6 +28,7 @@ from optimizer.errors import StudioError, WorkerCrashed, quoted
 from optimizer.isolation import Following, Isolate
 from optimizer.limits import JobLimits
 from optimizer.pipeline import Pipeline
+from optimizer.rewrite.graph_at import TraceFiles
 from optimizer.verify import LOSSY, verify
 from optimizer.versions import tool_version
 from profiling.cache.atomic_folder import mark_used, obtain, remove_folder
@@ -97,7 +98,7 @@ class Store:
             raise StudioError(f"There is no file {quoted(path)} on this machine.")
         mark = path.stat()
         side = sorted((p.name, p.stat().st_size, p.stat().st_mtime_ns) for p in side_files(path))
-        key = key_of(str(path.resolve()), mark.st_size, mark.st_mtime_ns, side, bind or {}, name)
+        key = key_of(str(path.absolute()), mark.st_size, mark.st_mtime_ns, side, bind or {}, name)
         request = jobs.OpenRequest(key, name, path, None, bind or {})
         return self._opened(request, following)
 
@@ -154,7 +155,7 @@ class Store:
             foreign = any(planned.family == "imported" for planned in pipeline.passes)
             self._isolate(
                 jobs.rewrite_model, model.folder, draft, pipeline.to_json(),
-                limits=_FOREIGN if foreign else JobLimits(), **following,
+                limits=_FOREIGN if foreign else JobLimits(), affinity=_name(folder), **following,
             )  # fmt: skip
 
         self._obtain(folder, make, following)
@@ -182,16 +183,26 @@ class Store:
         Raises:
             StudioError: what the worker raises, or it died, or it is no longer wanted.
         """
-        files = subject[1].files
+        files, affinity = subject[1].files, _name(subject[1].folder)
 
         def make(draft: Path) -> None:
             self._isolate(
                 artifact.job(), files, artifact.relevant(request), draft,
-                limits=artifact.limits, **following,
+                limits=artifact.limits, affinity=affinity, **following,
             )  # fmt: skip
 
         folder = subject[1].folder / artifact.name(request)
         return self._read(folder, make, lambda: artifact.read(folder, request), following)
+
+    def prepare(
+        self, job: Callable[[TraceFiles], None], run: OpenedRun, **following: Unpack[Following]
+    ) -> None:
+        """Do something ahead, with the trace of a run, in the worker that will be asked about it.
+
+        Raises:
+            StudioError: as the job says.
+        """
+        self._isolate(job, run.files, affinity=_name(run.folder), **following)
 
     def materialize(self, model: OpenedModel, run: OpenedRun, step: int) -> Path:
         """The ONNX file of a step, made on first use.
@@ -294,6 +305,11 @@ class Store:
                     return None
                 held = self._pins[folder.name] = Pin(lock)
             return held
+
+
+def _name(run: Path) -> str:
+    """Of a run's folder, to send all jobs about a run to the worker that has its trace open."""
+    return f"{run.parent.name}/{run.name}"
 
 
 def _is_current(folder: Path) -> bool:

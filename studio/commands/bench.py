@@ -137,7 +137,7 @@ def distinct_names(paths: Sequence[Path]) -> list[str]:
 
     One and the same file gets a number: a race against itself shows how far the machine can tell.
     """
-    whole = [path.resolve() for path in paths]
+    whole = [path.absolute() for path in paths]
     depth = 1
     while _shortened(whole, depth) != _shortened(whole, depth + 1):
         if len(set(_shortened(whole, depth))) == len(set(whole)):

@@ -73,7 +73,7 @@ def _identity(model: str | None) -> str:
     """What the studio calls the model: a sample network's id, or an absolute path."""
     if model is None or gallery.find(model) is not None:
         return model or gallery.SAMPLE
-    path = model_path(model).resolve()
+    path = model_path(model).absolute()  # a link keeps its name
     if not path.is_file():
         raise StudioError(f"'{path.name}' is not a file.")
     return str(path)

@@ -182,7 +182,7 @@ class _Steps:
             "us": round(rewrite.seconds * 1e6),
             "depends": list(rewrite.depends_on),
             "weights": weights or {},
-            "confidence": [] if rewrite.inferred is None else rewrite.inferred.confidence,
+            "confidence": _confidence(rewrite),
         }
         return {k: v for k, v in entry.items() if k in _ALWAYS or v not in ({}, [])}
 
@@ -246,16 +246,15 @@ class _Steps:
         if any(isinstance(edit, RemoveNode) and edit.inner for edit in rewrite.edits):
             free = []  # what bodies held stands elsewhere than what takes its place
         heirs = {value.partition(":")[0] for value in rewrite.values.values()}
-        homes = _homes(rewrite)
+        homes, own_slots = _homes(rewrite), self._own_slots(rewrite, free)
+        free = [slot for slot in free if slot not in own_slots.values()]
         for node in added:
             identity = node_id(node)
             if home := homes.get(identity):  # many places in one step: each node to its own
                 own = self._group(self.state.nodes[home[0]])
                 self.group[identity] = own
-                slot = next((i for i in home if i in free), None)
-                if slot is not None:
-                    free.remove(slot)
-                self.nodes.append(self._record(node, own) | {"near": home[0], "slot": slot})
+                entry = self._record(node, own)
+                self.nodes.append(entry | {"near": home[0], "slot": own_slots.get(identity)})
                 continue
             self.group[identity] = group
             entry = self._record(node, group)
@@ -270,6 +269,16 @@ class _Steps:
                 entry["slot"] = slot
             self.nodes.append(entry)
 
+    def _own_slots(self, rewrite: Rewrite, free: list[str]) -> dict[str, str]:
+        """New nodes of a place, and what they stand for: the last ones, as others come before."""
+        found: dict[str, str] = {}
+        for place in () if rewrite.inferred is None else rewrite.inferred.places:
+            slots = sorted(
+                (one for one in place.sources if one in free), key=self.order.__getitem__
+            )
+            found.update(zip(reversed(place.added), reversed(slots), strict=False))
+        return found
+
     def _slot(self, identity: str, free: list[str], edges: Iterable[Edge]) -> str | None:
         """A removed node whose place in the order lies between producers and consumers."""
         low = max(
@@ -280,6 +289,12 @@ class _Steps:
             if self.order[candidate] > low:
                 return candidate
         return None
+
+
+def _confidence(rewrite: Rewrite) -> float | list[float]:
+    """How sure it is which node does the work of which; empty where a pass of ours says it."""
+    told = None if not is_imported(rewrite.pass_id) else rewrite.inferred
+    return [] if told is None else told.confidence
 
 
 def _inner_first(made: list[ir.Node]) -> list[ir.Node]:

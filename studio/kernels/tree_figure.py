@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -107,18 +108,25 @@ def selection_tree(raced: WorkloadRace, *, copies: int = 1) -> go.Figure:
     """
     root = tree_of(raced)
     columns = _columns(root)
-    figure = go.Figure()
-    for depth, one in _choices(root, 0):
-        for child in one.inside.values():
-            figure.add_trace(_edge(columns[depth + 1], _end(columns, depth, one), one, child))
-    for x, text in zip(columns, LEVELS, strict=True):
-        figure.add_annotation(x=x, y=-0.9, text=f"<b>{text}</b>", showarrow=False, xanchor="left")
-    for depth, one in _choices(root, 0):
-        figure.add_annotation(
-            x=columns[depth], y=one.y, text=_told(one, depth, copies),
-            showarrow=False, xanchor="left",
-            font={"color": AFTER_COLOR if one.won else BEFORE_COLOR, "size": 12},
-        )  # fmt: skip
+    edges = [
+        _edge(columns[depth + 1], _end(columns, depth, one), one, child)
+        for depth, one in _choices(root, 0)
+        for child in one.inside.values()
+    ]
+    heads: list[dict[str, Any]] = [
+        {"x": x, "y": -0.9, "text": f"<b>{text}</b>"}
+        for x, text in zip(columns, LEVELS, strict=True)
+    ]
+    texts: list[dict[str, Any]] = [
+        {
+            "x": columns[depth],
+            "y": one.y,
+            "text": _told(one, depth, copies),
+            "font": {"color": AFTER_COLOR if one.won else BEFORE_COLOR, "size": 12},
+        }
+        for depth, one in _choices(root, 0)
+    ]
+    figure = go.Figure(edges)
     leaves = sum(one.row is not None for _, one in _choices(root, 0))
     figure.update_layout(
         template=TEMPLATE,
@@ -126,6 +134,8 @@ def selection_tree(raced: WorkloadRace, *, copies: int = 1) -> go.Figure:
         height=110 + _ROW_PX * max(2, leaves),
         xaxis={"visible": False, "range": [-1, columns[-1] + _MOST_REASON]},
         yaxis={"visible": False, "range": [leaves - 0.4, -1.3]},
+        # All at once: Plotly goes through all that are there for each one that is added.
+        annotations=[{"showarrow": False, "xanchor": "left", **one} for one in heads + texts],
     )
     return figure
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Unpack
+from typing import Any
 
-from optimizer.isolation import Following
 from optimizer.rewrite.what_if import Preview
 from studio.artifacts.opened import PassCounts
-from studio.opening import model_task, run_task, title_of
+from studio.opening import model_task, preview_task, run_task, title_of
 from studio.page.parts import PATIENCE_S
-from studio.preview import PREVIEW, StepPreview
-from studio.services import store, tasks
+from studio.preview import PARTS, Question
 from studio.tasks import Task
 from studio.workspace import Workspace
 
@@ -47,21 +45,20 @@ def in_model(workspace: Workspace) -> InModel:
     running.wait(PATIENCE_S)
     if running.result is None:
         return _unknown(title, running)
-    subject = (opening.result, running.result)
-
-    def make(**following: Unpack[Following]) -> StepPreview:
-        return store().get(PREVIEW, subject, 0, **following)
-
-    # The key is the viewer's, which asks the same of any step.
-    asking = tasks().start(PREVIEW.key(subject, 0), make)
-    asking.wait(PATIENCE_S)
     did = running.result.result.passes
-    if asking.result is None:
-        known = _unknown(title, asking)
-        return InModel(title, did, None, known.trouble, known.pending)
-    return InModel(title, did, {one.pass_id: one for one in asking.result.passes})
+    would: dict[str, Preview] = {}
+    for part in PARTS:  # the viewer asks the same of any step
+        asking = preview_task(opening.result, running.result, Question(0, part))
+        asking.wait(PATIENCE_S)
+        if asking.result is None:
+            known = _unknown(title, asking)
+            return InModel(title, did, None, known.trouble, known.pending)
+        would |= {one.pass_id: one for one in asking.result.passes}
+    return InModel(title, did, would)
 
 
 def _unknown(title: str, task: Task[Any]) -> InModel:
-    trouble = task.error.message if task.error is not None else ""
-    return InModel(title, trouble=trouble, pending=() if task.done else (task,))
+    # One that has ended meanwhile is waited for, too: then it is looked at again at once.
+    if task.error is None:
+        return InModel(title, pending=(task,))
+    return InModel(title, trouble=task.error.message)

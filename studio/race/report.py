@@ -144,9 +144,10 @@ def percentiles(races: Sequence[Race]) -> Table:
     if len(races) > 1:
         table["as"] = [race.question for _, race in rows]
     table["verdict"] = [race.verdict(timing.label) for timing, race in rows]
+    summaries = [timing.summary for timing in timings]
     for field in ("min", "p50", "p90", "p95", "p99", "spread"):
         table[f"{field}, ms"] = [
-            digits(getattr(t.summary, f"{field}_ms")) if t.summary else None for t in timings
+            digits(getattr(summary, f"{field}_ms")) if summary else None for summary in summaries
         ]
     table["runs"] = [len(timing.latencies_ms) for timing in timings]
     table["peak memory, MiB"] = [mebibytes(t.peak_bytes) or None for t in timings]

@@ -12,6 +12,7 @@ from optimizer.operators.generated import unscheduled
 from studio.artifacts.opened import OpenedModel
 from studio.link import from_link
 from studio.opening import (
+    ask_ahead,
     layouts_task,
     model_task,
     run_task,
@@ -59,8 +60,10 @@ def _workbench(workspace: Workspace, opening: Task[OpenedModel]) -> None:
         pending += [task for task in (running, versus) if task is not None and not task.done]
         if running.result is not None:
             verifying = verify_task(opening.result, running.result)
-            behind = (verifying, layouts_task(opening.result, running.result))
-            pending += [task for task in behind if not task.done]
+            layouts = layouts_task(opening.result, running.result)
+            pending += [task for task in (verifying, layouts) if not task.done]
+            if layouts.done:
+                ask_ahead(opening.result, running.result)
 
     def told() -> Descriptor:
         shown = workbench(workspace, opening, running, verifying, versus=versus)

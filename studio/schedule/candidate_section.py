@@ -20,7 +20,6 @@ from profiling.kernels.generated.won_schedules import won_schedules
 from studio.page.parts import show_error, show_message, words
 from studio.recordings.keeper import is_shared
 from studio.schedule.choices_job import applied
-from studio.schedule.link import REGION, ScheduleChoice
 from studio.schedule.opened import OpenedSchedule
 from studio.services import keeper, records, tasks
 from studio.workspace import current
@@ -30,8 +29,8 @@ _NAME, _SAID = "candidate-name", "candidate-said"
 
 def render_section(opened: OpenedSchedule) -> None:
     """A name and a button, and what is kept; nothing for an example, which is no kernel."""
-    kernel = current().of(ScheduleChoice).subject.removeprefix(REGION)
-    if not opened.key.endswith(f" {kernel}"):
+    kernel = opened.kernel
+    if not kernel:
         return
     st.subheader("A candidate for the race", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -6,7 +6,7 @@ import streamlit as st
 
 from optimizer.loops.schedule import Schedule
 from studio.schedule.draft import Draft, checked
-from studio.schedule.link import ScheduleChoice
+from studio.schedule.link import REGION, ScheduleChoice
 from studio.workspace import current, remember
 
 MOST_UNDONE = 100
@@ -33,7 +33,10 @@ def take_draft(draft: Draft, step: int | None = None) -> None:
     Raises:
         StudioError: it is too long to be drawn.
     """
-    _take(current().of(ScheduleChoice).having(checked(draft), step))
+    choice, shown = current().of(ScheduleChoice), st.session_state.get(_SHOWN, "")
+    if choice.nodes and shown.startswith(REGION):
+        choice = choice.opening(shown)  # not before: an address that changes is in back's way
+    _take(choice.having(checked(draft), step))
 
 
 def take_subject(subject: str, order: str = "") -> None:

@@ -21,6 +21,7 @@ class OpenedSchedule:
         name: of the schedule that was opened.
         schedule: as it is edited now, without what is switched off; any primitive in it may be one
             that cannot be applied.
+        kernel: that a region of a model becomes; empty for an example.
     """
 
     key: str
@@ -29,3 +30,4 @@ class OpenedSchedule:
     schedules: Mapping[str, Schedule]
     name: str
     schedule: Schedule
+    kernel: str = ""

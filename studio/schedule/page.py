@@ -30,7 +30,7 @@ from studio.schedule.descriptor import (
 )
 from studio.schedule.draft import Draft, Unreadable
 from studio.schedule.editing import edits, shows, undoable
-from studio.schedule.link import REGION, ScheduleChoice
+from studio.schedule.link import ScheduleChoice
 from studio.schedule.messages import exported, grant_wishes, problem, take, wants_regions
 from studio.schedule.opened import OpenedSchedule
 from studio.schedule.subject import Found, found_subject
@@ -38,7 +38,7 @@ from studio.schedule.timing import timings
 from studio.services import tasks
 from studio.tasks import Task
 from studio.viewer import acknowledged, take_messages
-from studio.workspace import current, remember_elsewhere
+from studio.workspace import current
 
 _VIEW = "schedule-view"
 
@@ -49,24 +49,23 @@ def render() -> None:
     found = found_subject(current(), wants_regions=wants_regions())
     subject = found.subject
     choice = current().of(ScheduleChoice)
-    if choice.nodes and subject.id.startswith(REGION):
-        # The address stays the node's until the first edit: another one would be in back's way.
-        choice = choice.opening(subject.id)
-        remember_elsewhere(current().having(choice))
     shows(subject.id)
     name = subject.order_of(choice)
     draft = choice.draft if isinstance(choice.draft, Draft) else Draft(subject.schedules[name])
     opened = OpenedSchedule(
-        subject.key, subject.title, subject.algorithm, subject.schedules, name, draft.applied
-    )
+        subject.key, subject.title, subject.algorithm, subject.schedules, name, draft.applied,
+        subject.kernel,
+    )  # fmt: skip
     grant_wishes(opened)
     viewing = _viewing(opened)
     if viewing.error is not None and _VIEW not in st.session_state:
         show_error(viewing.error)
         return
     # Looked at before the results: what ends in between is pending still, and is drawn again.
-    looked = [viewing, found.looking, *timings(opened)]
+    looked = (viewing, *timings(opened))
     pending = [one for one in looked if one is not None and not one.done]
+    if found.looking is not None and found.is_open:
+        pending.append(found.looking)
     show_lab(_descriptor(found, opened, draft, viewing))
     # Sections on what is shown: `render_section(opened)` of a file of its own each.
     with st.container(key="section-choices"):

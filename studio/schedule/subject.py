@@ -41,6 +41,11 @@ class ScheduleSubject:
     schedules: Mapping[str, Schedule]
     told: Mapping[str, str]
 
+    @property
+    def kernel(self) -> str:
+        """The kernel that a region becomes; empty for an example."""
+        return self.id.removeprefix(REGION) if self.id.startswith(REGION) else ""
+
     def order_of(self, choice: ScheduleChoice) -> str:
         """The schedule that was chosen, or else the last."""
         return choice.order if choice.order in self.schedules else list(self.schedules)[-1]
@@ -73,11 +78,13 @@ class Found:
         subject: that is shown: the first example as long as a region is looked for.
         problem: why it is not the one that was asked for; empty if it is, or is looked for.
         looking: the task that looks for regions; None where nobody asked for any.
+        is_open: whether that had not ended when this was found.
     """
 
     subject: ScheduleSubject
     problem: str = ""
     looking: Task[Any] | None = None
+    is_open: bool = False
 
     @property
     def regions(self) -> tuple[RegionLoops, ...] | None:
@@ -97,10 +104,11 @@ def found_subject(workspace: Workspace, *, wants_regions: bool) -> Found:
     chosen = choice.subject
     is_of_model = chosen.startswith((REGION, NODE))
     looking = _looking(workspace) if is_of_model or wants_regions else None
+    is_open = looking is not None and not looking.done  # asked before its result is
     if not is_of_model:
-        return _example(chosen, looking)
+        return replace(_example(chosen, looking), is_open=is_open)
     assert looking is not None
-    found = Found(example_subject(SUBJECT), "", looking)
+    found = Found(example_subject(SUBJECT), "", looking, is_open)
     if looking.error is not None:
         return replace(found, problem=looking.error.message)
     network = _network(looking)

@@ -72,10 +72,15 @@ def _reset() -> None:
 
 
 def _group(group: Group, title: str, changed: Mapping[str, Value]) -> None:
+    """One expander; its fields are made when it is opened, for they are dozens."""
     inside = [option for option in options() if option.group == group]
     count = sum(option.name in changed for option in inside)
-    with st.expander(f"{title} · {count} changed" if count else title, key=f"group-{group}"):
-        _fields(group, inside, changed)
+    label = f"{title} · {count} changed" if count else title
+    key = f"group-{group}"
+    st.session_state[key] = st.session_state.get(key, False)  # stays so under another label
+    with st.expander(label, key=key, on_change="rerun") as expander:
+        if expander.open:
+            _fields(group, inside, changed)
 
 
 def _fields(group: Group, inside: Sequence[Option], changed: Mapping[str, Value]) -> None:

@@ -12,7 +12,7 @@ EQUAL = Cell((4, 2), "equal", 1, confidence=(0.5, 1.0))
 
 
 def test_a_run_that_is_kept_is_read_as_it_was(tmp_path: Path) -> None:
-    kept = {"default/preset": EQUAL, "optimize-by-onnxruntime/after": Cell(failure="it hangs")}
+    kept = {"portable/preset": EQUAL, "optimize-by-onnxruntime/after": Cell(failure="it hangs")}
     file = tmp_path / "a.json"
     file.write_text(json.dumps({key: asdict(cell) for key, cell in kept.items()}))
     assert Kept.read(file, "a").cells == kept
@@ -23,7 +23,7 @@ def test_the_table_marks_what_is_special_and_names_what_breaks() -> None:
     one = "optimize-by-onnxruntime"
     assert one in IMPORTED
     broken = Cell((4, 4), "equal", 0, failed=("ONNX Runtime, X: breaks the model: y | z",))
-    row = Kept("net", {"default/preset": EQUAL, f"{one}/before": broken, f"{one}/after": EQUAL})
+    row = Kept("net", {"portable/preset": EQUAL, f"{one}/before": broken, f"{one}/after": EQUAL})
     text = "\n".join(lines([row, Kept("late")]))
     assert "| net | 4 | 2 | 4! / 2 |" in text
     assert f"| {one} | before | net | ONNX Runtime, X: breaks the model: y / z |" in text

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from benchmarks.latency_table import LATENCY, Latency, report
 from tests.studio.races import race, timing
 
@@ -7,7 +9,7 @@ from tests.studio.races import race, timing
 def latency(**shares: float) -> Latency:
     found = race([timing("source"), *(timing(name, share) for name, share in shares.items())])
     same = {"source": ("onnxslim",), **{name: () for name in shares}}
-    return Latency("net", "m" * 8, found, same, ("onnxsim: exit 1: it crashed",))
+    return Latency("net", "m" * 8, found, same, ("onnxsim: exit 1: it crashed",), ())
 
 
 def test_a_form_has_the_time_of_the_graph_that_it_is_the_same_as() -> None:
@@ -27,6 +29,14 @@ def test_each_preset_is_held_to_the_best_and_what_fails_is_named() -> None:
     assert "at most 1.02 promised: not met" in text
     assert "of onnxscript" in text
     assert "- net: onnxsim: exit 1: it crashed" in text
+
+
+def test_nobody_is_held_to_a_form_that_takes_inputs_for_constants() -> None:
+    one = replace(latency(portable=0.8, cpu=0.7, onnxscript=0.5), frozen=("onnxscript",))
+    against = one.against_best("cpu")
+    assert against is not None
+    assert against[0] == "source"
+    assert "| [0.5" in "\n".join(report([one]))
 
 
 def test_a_race_is_read_as_it_was_kept() -> None:

@@ -85,7 +85,10 @@ def planted(seed: ModelProto) -> Pattern:
         names = {name: sketch.name("s") for name in sorted(_names(graph)) if name}
         fixed = {tensor.name for tensor in graph.initializer}
         for value in graph.input:
-            if value.name not in fixed:
+            if value.name in fixed:
+                dtype = value.type.tensor_type.elem_type
+                sketch.inputs.append(Wire(names[value.name], dtype, _shape(value.type)))
+            else:
                 names[value.name] = _source(sketch, value.type, symbols).name
         _rename(graph, names)
         sketch.initializers.extend(graph.initializer)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -110,6 +112,34 @@ def spin() -> None:
 def sleep(seconds: float) -> float:
     time.sleep(seconds)
     return seconds
+
+
+def nap_here(seconds: float) -> int:
+    """The process that slept."""
+    time.sleep(seconds)
+    return os.getpid()
+
+
+_collections: list[bool] = []
+
+
+def collect_after(file: Path) -> None:
+    """Let the next collection of all garbage wait for a file and note whether it came."""
+    gc.disable()
+
+    def wait_for_it(phase: str, about: Mapping[str, int]) -> None:
+        if phase == "start" and about["generation"] == 2 and not _collections:
+            deadline = time.monotonic() + 5
+            while not file.exists() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            _collections.append(file.exists())
+
+    gc.callbacks.append(wait_for_it)
+
+
+def collections() -> list[bool]:
+    """Whether the file was there, by collection."""
+    return _collections
 
 
 def eat_memory() -> int:

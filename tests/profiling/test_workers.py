@@ -28,7 +28,7 @@ from optimizer.limits import MIB, JobLimits
 from profiling.workers import WorkerPool
 from profiling.workers.launcher import ForkServer
 from profiling.workers.messages import Job
-from profiling.workers.worker import RETIRE_ABOVE_BYTES, RETIRE_AFTER_JOBS
+from profiling.workers.worker import IDLE_S, RETIRE_ABOVE_BYTES, RETIRE_AFTER_JOBS
 from tests.profiling import jobs
 
 pytestmark = pytest.mark.long
@@ -82,6 +82,34 @@ def test_a_job_runs_in_its_own_process_group_and_an_empty_private_folder(pool: W
 
 def test_idle_workers_are_used_again(pool: WorkerPool) -> None:
     assert pool(jobs.whereabouts)[0] == pool(jobs.whereabouts)[0]
+
+
+def test_a_job_goes_to_the_idle_worker_that_had_one_about_the_same() -> None:
+    with contextlib.closing(WorkerPool(size=2)) as pool, ThreadPoolExecutor(2) as asking:
+        at_once = [
+            asking.submit(pool, jobs.nap_here, 0.5, affinity=about) for about in ("ours", "another")
+        ]
+        ours, another = (job.result() for job in at_once)
+        assert ours != another
+        for about, process in (("ours", ours), ("another", another), ("ours", ours)):
+            assert pool(jobs.whereabouts, affinity=about)[0] == process
+        assert pool(jobs.whereabouts)[0] == ours
+        assert pool(jobs.whereabouts, affinity="new")[0] == ours
+
+
+def test_a_worker_collects_garbage_when_it_has_answered_and_nothing_else_is_asked(
+    tmp_path: Path,
+) -> None:
+    answered = tmp_path / "answered"
+    with contextlib.closing(WorkerPool(size=1, modules=())) as pool:
+        pool(jobs.collect_after, answered)
+        answered.touch()
+        found: list[bool] = []
+        for _ in range(20):
+            time.sleep(2 * IDLE_S)
+            if found := pool(jobs.collections):
+                break
+        assert found == [True]
 
 
 def test_large_arguments_and_results_arrive_unchanged(pool: WorkerPool) -> None:

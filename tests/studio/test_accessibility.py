@@ -58,7 +58,8 @@ def arrive(page: Page, app_url: str, place: str, *, model: str = "tour") -> None
 
 
 RULES: dict[Scheme, str] = {
-    "light": "{ resultTypes: ['violations'] }",
+    # What no landmark holds is of moderate weight to axe, never grave, and takes long to find.
+    "light": "{ resultTypes: ['violations'], rules: { region: { enabled: false } } }",
     "dark": "{ resultTypes: ['violations'], runOnly: ['color-contrast', 'link-in-text-block'] }",
 }
 """The same elements are there in the dark: only their colours can be wrong once more."""

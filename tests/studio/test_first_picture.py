@@ -171,7 +171,7 @@ def test_what_was_scrolled_to_stays_in_sight_when_streamlit_takes_the_picture_ov
     page: Page, app_url: str, held: Held
 ) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
-    opened(page, f"{app_url}/?model=bert&step=40")
+    opened(page, f"{app_url}/?model=bert&step=40&off=flatten-rows")
     wait(page, "window.__passlens.step === 40")
     page.get_by_role("button", name="declined 72").click()
     place = page.locator(".pl-place").first

@@ -7,12 +7,13 @@ import onnx_ir as ir
 
 from optimizer.passes.block.channels import Affine
 from optimizer.passes.wording import variable
-from optimizer.rules import Context
+from optimizer.rules import Context, Declined
 
 
-def not_inferring(norm: ir.Node, context: Context) -> str | None:
+def not_inferring(norm: ir.Node, context: Context) -> Declined | None:
     """Why a node is no such scale and shift: it trains, or is not constant; None where it is."""
-    return _training(norm, context) or _unknown_statistics(norm, context)
+    training = _training(norm, context)
+    return _unknown_statistics(norm, context) if training is None else Declined(training)
 
 
 def _training(norm: ir.Node, context: Context) -> str | None:
@@ -31,12 +32,10 @@ def _training(norm: ir.Node, context: Context) -> str | None:
     return None
 
 
-def _unknown_statistics(norm: ir.Node, context: Context) -> str | None:
-    for value, role in zip(norm.inputs[1:], ("scale", "bias", "mean", "variance"), strict=False):
-        reason = variable(value, role, context)
-        if reason is not None:
-            return reason
-    return None
+def _unknown_statistics(norm: ir.Node, context: Context) -> Declined | None:
+    roles = zip(norm.inputs[1:], ("scale", "bias", "mean", "variance"), strict=False)
+    unknown = (variable(value, role, context) for value, role in roles)
+    return next((one for one in unknown if one is not None), None)
 
 
 def affine_of(norm: ir.Node, context: Context) -> Affine | None:

@@ -6,7 +6,7 @@ never changed in place: other nodes may share them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import onnx_ir as ir
@@ -37,8 +37,8 @@ class Affine:
 def unknown_weights(linear: ir.Node, context: Context) -> Declined | None:
     """Why weight or bias of a node are not known beforehand; None when they are."""
     weight, bias = linear.inputs[1], given(linear, 2)
-    reason = variable(weight, "weight", context) or variable(bias, "bias", context)
-    return None if reason is None else Declined(reason, (linear,))
+    unknown = variable(weight, "weight", context) or variable(bias, "bias", context)
+    return None if unknown is None else replace(unknown, nodes=(linear,))
 
 
 def output_channels(conv: ir.Node, context: Context) -> int:

@@ -6,7 +6,7 @@ import math
 
 import onnx_ir as ir
 
-from optimizer.patterns import Condition, Found, Parameter, Term, Value, node
+from optimizer.patterns import Condition, Found, Parameter, Term, Value, either, node
 from optimizer.rules import Context, Declined, NewInitializer, Operand
 
 _FLOATS = (ir.DataType.FLOAT, ir.DataType.FLOAT16, ir.DataType.BFLOAT16)
@@ -53,11 +53,22 @@ def plain(shape: object) -> str:
 
 
 def mean(of: Term, name: str, *where: Condition) -> Term:
-    """A ReduceMean that keeps its axes; in the smallest model it runs over the last one."""
-    axes = Parameter("axes", 1, (-1,))
-    return node(
-        "ReduceMean", of, name=name, where=where, settings={"keepdims": 1}, parameters=[axes]
+    """A mean that keeps its axes; in the smallest model it runs over the last one.
+
+    tf2onnx writes one over all axes but the first two as GlobalAveragePool.
+    """
+    axes, kept = Parameter("axes", 1, (-1,)), {"keepdims": 1}
+    return either(
+        node("ReduceMean", of, name=name, where=where, settings=kept, parameters=[axes]),
+        node("GlobalAveragePool", of, name=name, where=where),
     )
+
+
+def _axes(reduction: ir.Node, rank: int | None, context: Context) -> list[int]:
+    """What a mean runs over; none where that is not known."""
+    if reduction.op_type == "GlobalAveragePool":
+        return [*range(2, rank or 0)]
+    return context.parameter(reduction, "axes", 1) or []
 
 
 def parameter(name: str, reduction: str) -> Value:
@@ -71,7 +82,8 @@ def over_last_axes(mean: str) -> Condition:
     def check(found: Found, context: Context) -> str | None:
         reduction = found.named[mean]
         source = reduction.inputs[0]
-        rank, axes = context.rank(source), context.parameter(reduction, "axes", 1)
+        rank = context.rank(source)
+        axes = _axes(reduction, rank, context)
         if rank is None or not axes:
             return "axes or rank are not known"
         if first_axis(found, mean, context) is None:
@@ -96,7 +108,8 @@ def same_axes(second: str, first: str) -> Condition:
 def first_axis(found: Found, mean: str, context: Context) -> int | None:
     """The first of the axes that a reduction runs over, if they are the last ones."""
     reduction = found.named[mean]
-    rank, axes = context.rank(reduction.inputs[0]), context.parameter(reduction, "axes", 1)
+    rank = context.rank(reduction.inputs[0])
+    axes = _axes(reduction, rank, context)
     if rank is None or not axes:
         return None
     chosen = sorted(axis % rank for axis in axes)

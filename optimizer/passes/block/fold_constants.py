@@ -76,7 +76,7 @@ class FoldConstants(Pass):
     @rule(*FOLDED, name="ConstantExpression")
     def match(self, node: ir.Node, context: Context) -> Outcome:
         """Fold the constant expression that this node is part of."""
-        known = cast(_Expressions, context.memory.setdefault("expressions", _Expressions()))
+        known = _known(context)
         if not _size(node, known, context):
             reason = known.blocked.get(node)
             return Declined(reason) if reason else None
@@ -167,6 +167,13 @@ class FoldConstants(Pass):
             return self._around(root, nodes, other, known, context)
         reason = "All inputs are constant; what uses the results cannot be folded."
         return _replacement(frontier, inside, results, reason)
+
+
+def _known(context: Context) -> _Expressions:
+    known = context.memory.get(_Expressions)
+    if known is None:
+        known = context.memory[_Expressions] = _Expressions()
+    return cast(_Expressions, known)
 
 
 def _is_constant(value: ir.Value) -> bool:

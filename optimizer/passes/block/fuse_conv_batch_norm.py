@@ -63,10 +63,11 @@ class FuseConvBatchNorm(Pass):
 
 
 def _fused(norm: ir.Node, linear: ir.Node, context: Context) -> Outcome:
-    reason = not_inferring(norm, context)
-    if reason is not None:
-        return Declined(reason)
-    blocked = shared(linear.outputs[0], norm) or unknown_weights(linear, context)
+    blocked = (
+        not_inferring(norm, context)
+        or shared(linear.outputs[0], norm)
+        or unknown_weights(linear, context)
+    )
     if blocked is not None:
         return blocked
     affine = affine_of(norm, context)

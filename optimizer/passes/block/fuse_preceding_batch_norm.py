@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import onnx_ir as ir
 
@@ -75,8 +77,7 @@ class FusePrecedingBatchNorm(Pass):
         first = producer_of(node.inputs[0], "BatchNormalization")
         if first is None:
             return None
-        reason = not_inferring(node, context)
-        blocked = Declined(reason) if reason else _blocked(first, node, context)
+        blocked = not_inferring(node, context) or _blocked(first, node, context)
         affine = affine_of(node, context) if blocked is None else None
         if affine is None:
             return blocked or Declined("The statistics do not give finite numbers")
@@ -104,7 +105,5 @@ class FusePrecedingBatchNorm(Pass):
 
 def _blocked(norm: ir.Node, reader: ir.Node, context: Context) -> Declined | None:
     """Why a BatchNormalization stays before its reader."""
-    reason = not_inferring(norm, context)
-    if reason is not None:
-        return Declined(reason, (norm,))
-    return shared(norm.outputs[0], reader)
+    unknown = not_inferring(norm, context)
+    return shared(norm.outputs[0], reader) if unknown is None else replace(unknown, nodes=(norm,))

@@ -80,9 +80,9 @@ class MergeParallelProducts(Pass):
         siblings = _siblings(node, source)
         if len(siblings) < 2 or not all(context.precedes(node, other) for other in siblings[1:]):
             return None
-        reason = variable(node.inputs[1], "weight", context)
-        if reason is not None:
-            return Declined(reason)
+        unknown = variable(node.inputs[1], "weight", context)
+        if unknown is not None:
+            return unknown
         branches = [_branch(other, context) for other in siblings]
         known = [one for one in branches if one is not None]
         if branches[0] is None or len(known) < 2:

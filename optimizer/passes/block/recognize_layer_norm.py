@@ -47,6 +47,18 @@ LAYER_NORM = Pattern(
     maybe(lambda scaled: scaled + BIAS, SCALED),
     (conditions.of_float_type(),),
 )
+GAIN, OFFSET = (Value(name, sample=(4,), weight=(0.5, 2.0)) for name in ("scale", "bias"))
+FACTOR = either(GAIN / ROOT, GAIN * node("Reciprocal", ROOT))
+SHIFT = either(OFFSET - MEAN * FACTOR, OFFSET + node("Neg", MEAN) * FACTOR)
+FACTORED_LAYER_NORM = Pattern(
+    "LayerNormalization",
+    SHIFT + X * FACTOR,
+    (
+        conditions.of_float_type(),
+        *(conditions.fits_axes(name, "mean") for name in ("scale", "bias")),
+    ),
+)
+"""As TensorFlow and Keras write it: a factor and a shift, both with the scale."""
 
 
 def _over_the_same(found: Found, context: Context) -> str | None:
@@ -76,8 +88,8 @@ class RecognizeLayerNorm(Pass):
 
     What it does:
         Exporters spell layer normalization out in seven to nine nodes: mean, difference, square,
-        mean, ε, root, quotient, scale, bias. They become one LayerNormalization. So does an
-        RMSNormalization of the difference to the mean.
+        mean, ε, root, quotient, scale, bias; TensorFlow and Keras as x · factor + shift. They
+        become one LayerNormalization. So does an RMSNormalization of the difference to the mean.
     Before:
         (x − mean(x)) / √(mean((x − mean(x))²) + ε) · scale + bias
     After:
@@ -101,18 +113,12 @@ class RecognizeLayerNorm(Pass):
     @matches(LAYER_NORM, name="LayerNorm")
     def match(self, found: Found, context: Context) -> Outcome:
         """The longest form that does not go on further down."""
-        done = found.replaced_by(
-            _operator(found, context),
-            f"These {len(found.nodes)} nodes normalize over the last axes.",
-        )
-        if context.opset() >= OPSET:
-            return done
-        problem = _obstacle(found.root, context)
-        if problem is not None:
-            reason = f"LayerNormalization needs opset {OPSET}, and {problem}"
-            return Declined(reason, tuple(done.matched))
-        moved = f"The model now uses opset {OPSET}, in which its operators mean the same."
-        return replace(done, reason=f"{done.reason} {moved}", opsets={"": OPSET})
+        return _recognized(found, context)
+
+    @matches(FACTORED_LAYER_NORM, name="FactoredLayerNorm")
+    def factored(self, found: Found, context: Context) -> Outcome:
+        """A factor and a shift for each row."""
+        return _recognized(found, context)
 
     @matches(CENTERED_RMS_NORM, name="CenteredRmsNorm")
     def centered(self, found: Found, context: Context) -> Outcome:
@@ -120,6 +126,22 @@ class RecognizeLayerNorm(Pass):
         found.numbers["epsilon"] = context.number(found.named["root"], "epsilon")
         made = _operator(found, context)
         return found.replaced_by(made, "The mean square of the difference is the variance.")
+
+
+def _recognized(found: Found, context: Context) -> Outcome:
+    """One LayerNormalization, in an operator set that has it."""
+    done = found.replaced_by(
+        _operator(found, context),
+        f"These {len(found.nodes)} nodes normalize over the last axes.",
+    )
+    if context.opset() >= OPSET:
+        return done
+    problem = _obstacle(found.root, context)
+    if problem is not None:
+        reason = f"LayerNormalization needs opset {OPSET}, and {problem}"
+        return Declined(reason, tuple(done.matched))
+    moved = f"The model now uses opset {OPSET}, in which its operators mean the same."
+    return replace(done, reason=f"{done.reason} {moved}", opsets={"": OPSET})
 
 
 def _operator(found: Found, context: Context) -> NewNode:

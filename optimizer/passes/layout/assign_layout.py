@@ -49,6 +49,7 @@ class AssignLayout(Pass):
 
     id = "assign-layout"
     exactness = "reassociates"
+    global_analysis = True
 
     target: str = "cpu"
     block: int = 0

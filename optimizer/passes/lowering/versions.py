@@ -40,6 +40,7 @@ class LowerOpset(Pass):
     id = "lower-opset"
     exactness = "exact"
     order = 90
+    global_analysis = True
 
     profile: str = "opset13"
 

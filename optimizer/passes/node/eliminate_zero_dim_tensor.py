@@ -78,10 +78,12 @@ class EliminateZeroDimTensor(Pass):
     @rule(ANY, name="EmptyResult")
     def empty(self, node: ir.Node, context: Context) -> Outcome:
         """Replace the outputs by empty constants."""
-        if node.domain or is_constant_node(node) or next(bodies(node), None) is not None:
+        if node.domain or is_constant_node(node):
             return None
         used = [v for v in node.outputs if is_used(v)]
-        if not used or not all(_is_empty(value, context) for value in used):
+        if not used or not all([_is_empty(value, context) for value in used]):
+            return None
+        if next(bodies(node), None) is not None:
             return None
         if not context.deterministic(node):
             return Declined("the result is empty, but the node is not deterministic")

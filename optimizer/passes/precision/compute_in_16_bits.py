@@ -39,6 +39,7 @@ class ComputeIn16Bits(Pass):
 
     id = "compute-in-16-bits"
     exactness = "lossy"
+    global_analysis = True
 
     bfloat: bool = False
 

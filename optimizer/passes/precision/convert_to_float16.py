@@ -61,6 +61,7 @@ class ConvertToFloat16(Pass):
     id = "convert-to-float16"
     exactness = "lossy"
     order = 90
+    global_analysis = True
 
     format: str = "float16"
     keep: tuple[str, ...] = ()

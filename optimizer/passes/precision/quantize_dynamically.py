@@ -34,6 +34,7 @@ class QuantizeConvDynamically(Pass):
 
     id = "quantize-conv-dynamically"
     exactness = "lossy"
+    global_analysis = True
 
     @rewrites("Conv", name="DynamicConv")
     def match(self, site: Site) -> Replacement:
@@ -80,6 +81,7 @@ class QuantizeMatmulDynamically(Pass):
 
     id = "quantize-matmul-dynamically"
     exactness = "lossy"
+    global_analysis = True
 
     @rewrites(*PRODUCTS, name="DynamicProduct")
     def match(self, site: Site) -> Replacement:

@@ -50,6 +50,7 @@ class StoreWeightsIn4Bits(Pass):
 
     id = "store-weights-in-4-bits"
     exactness = "lossy"
+    global_analysis = True
 
     block_size: int = 32
     standard: bool = False
@@ -89,6 +90,7 @@ class StoreWeightsIn8Bits(Pass):
 
     id = "store-weights-in-8-bits"
     exactness = "lossy"
+    global_analysis = True
 
     block_size: int = 32
     standard: bool = False

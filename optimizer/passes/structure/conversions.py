@@ -143,11 +143,13 @@ def _top_k(site: Site) -> Converted:
 
 
 def _dropout_mask(site: Site) -> Converted:
-    """The mask became boolean."""
+    """The mask became boolean: one that nobody reads goes."""
     mask = site.node.outputs[1] if len(site.node.outputs) > 1 else None
-    if mask is None or not is_used(mask):
+    if mask is None or not mask.name:
         return {}
-    raise NotHere("its mask is read, which is boolean there")
+    if is_used(mask):
+        raise NotHere("its mask is read, which is boolean there")
+    return _first_output(site)
 
 
 def _batch_norm_spatial(site: Site) -> Converted:
@@ -160,8 +162,13 @@ def _batch_norm_spatial(site: Site) -> Converted:
 def _batch_norm_outputs(site: Site) -> Converted:
     """Outputs of training, which nobody reads."""
     _only_the_first(site)
+    return _first_output(site)
+
+
+def _first_output(site: Site) -> list[Operand | None]:
+    """The node again, without its other outputs."""
     node = site.node
-    made = NewNode("BatchNormalization", [*node.inputs], dict(node.attributes), name=node.name)
+    made = NewNode(node.op_type, [*node.inputs], dict(node.attributes), name=node.name)
     site.draft.made.append(made)
     return [made.output()]
 

@@ -64,6 +64,7 @@ class OutlineRepeats(Pass):
     presets = ()
     order = 90
     last = True
+    global_analysis = True
 
     least_nodes: int = 5
 
@@ -102,7 +103,7 @@ def _replaced(call: _Call, last: ir.Node) -> Replacement:
     inputs = [nodes[place].inputs[index] for place, index in outlined.reads]
     name = outlined.scopes[call.index] or last.name
     made = NewNode(
-        outlined.proto.name, inputs, domain=OUTLINED, outputs=len(outlined.gives), name=name
+        outlined.function.name, inputs, domain=OUTLINED, outputs=len(outlined.gives), name=name
     )
     values = {
         nodes[place].outputs[index]: made.output(output)
@@ -111,4 +112,4 @@ def _replaced(call: _Call, last: ir.Node) -> Replacement:
     times = counted(len(call.repeat.occurrences), "place")
     reason = f"The same {counted(len(nodes), 'node')} stand in {times}."
     used = {old: new for old, new in values.items() if is_used(old)}
-    return Replacement(nodes, used, reason, [made], functions=[outlined.function()], delays=True)
+    return Replacement(nodes, used, reason, [made], functions=[outlined.function], delays=True)

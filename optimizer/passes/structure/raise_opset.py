@@ -65,6 +65,7 @@ class RaiseOpset(Pass):
     exactness = "exact"
     presets = ()
     order = 10
+    global_analysis = True
 
     opset: int = 13
 

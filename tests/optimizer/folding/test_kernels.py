@@ -44,6 +44,7 @@ CASES: list[tuple[str, Sequence[object], dict[str, object]]] = [
     ("Reshape", [F, _ints(0, 3, 1)], {}),
     ("Transpose", [F], {}),
     ("Transpose", [F[None]], {"perm": [1, 0, 2]}),
+    ("Transpose", [np.arange(300 * 270, dtype=np.int64).reshape(300, 270)], {}),
     ("Squeeze", [F[None], _ints(0)], {}),
     ("Unsqueeze", [F, _ints(0, -1)], {}),
     ("Flatten", [F[None]], {"axis": 2}),

@@ -332,3 +332,14 @@ def test_a_resize_by_a_factor_that_is_no_power_of_two_stays() -> None:
     y = Relu(s)
 }""")
     assert [operators(region) for region in plan.regions] == [["Add", "Relu"]]
+
+
+def test_a_node_whose_outputs_have_several_shapes_is_no_part() -> None:
+    plan = planned("""g (float[512, 512] x, float[512] s)
+=> (float[512, 512] y, float[512, 1] mean, float[512, 1] inverse) {
+    n, mean, inverse = LayerNormalization(x, s)
+    a = Exp(n)
+    y = Sqrt(a)
+}""")
+    (region,) = plan.regions
+    assert operators(region) == ["Exp", "Sqrt"]

@@ -17,6 +17,7 @@ from optimizer.errors import ExternalDataRefused, LimitError
 from optimizer.isolation import within_worker
 from optimizer.limits import Limits
 from optimizer.model.loader import load_bytes, load_path
+from optimizer.model.placement import place
 from optimizer.source import complete
 from profiling.workers.confinement import mapped_bytes
 
@@ -187,6 +188,34 @@ def test_links_are_followed_only_when_asked(tmp_path: Path, link: object) -> Non
         load_path(path)
     loaded = load_path(path, follow_links=True)
     np.testing.assert_array_equal(weight(loaded.ir).numpy(), WEIGHTS)
+
+
+def cached_model(repository: Path, blob: Path) -> Path:
+    """A snapshot as huggingface_hub keeps it, with a link to its data."""
+    folder = repository / "snapshots" / "0a1b" / "onnx"
+    folder.mkdir(parents=True)
+    blob.parent.mkdir(exist_ok=True)
+    blob.write_bytes(WEIGHTS.tobytes())
+    (folder / "w.bin").symlink_to(blob)
+    return written(folder, {"location": "w.bin"})
+
+
+def test_a_snapshot_of_a_hugging_face_cache_is_read_and_referred_to(tmp_path: Path) -> None:
+    path = cached_model(tmp_path, tmp_path / "blobs" / "0123")
+    loaded = load_path(path)
+    np.testing.assert_array_equal(weight(loaded.ir).numpy(), WEIGHTS)
+    placed = place(loaded.ir, path.with_name("new.onnx"), external="keep")
+    assert list(placed.references.values()) == ["w.bin"]
+
+
+@pytest.mark.parametrize("blob", ["secret", "blobs/deeper/0123", "other/blobs/0123"])
+def test_a_snapshot_links_to_the_files_of_its_own_repository_alone(
+    tmp_path: Path, blob: str
+) -> None:
+    (tmp_path / blob).parent.parent.mkdir(exist_ok=True)
+    path = cached_model(tmp_path / "repository", tmp_path / blob)
+    with pytest.raises(ExternalDataRefused, match="link"):
+        load_path(path)
 
 
 def test_following_links_does_not_open_the_folder_above(tmp_path: Path) -> None:

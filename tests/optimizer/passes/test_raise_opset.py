@@ -72,6 +72,7 @@ MODELS: dict[str, tuple[int, str]] = {
     ),
     "TopK": (9, "(float[4, 6] x) => (float[4, 2] y, int64[4, 2] i) { y, i = TopK <k = 2> (x) }"),
     "Dropout": (9, "(float[4, 6] x) => (float[4, 6] y) { y = Dropout <ratio = 0.25> (x) }"),
+    "Dropout with a mask": (9, "(float[4, 6] x) => (float[4, 6] y) { y, m = Dropout (x) }"),
     "Clip": (10, "(float[4, 6] x) => (float[4, 6] y) { y = Clip <min = -0.5, max = 0.75> (x) }"),
     "Clip above": (10, "(float[4, 6] x) => (float[4, 6] y) { y = Clip <max = 0.75> (x) }"),
     "Pad": (

@@ -157,6 +157,8 @@ def _judged(
         if _near(pairs):
             return Proof("proved up to rounding" if pairs else "proved")
     facts = theory.facts
+    if theory.name == "bits" and _same_parts(pairs, facts):
+        return Proof("proved")
     differ = z3.Or([a != b for a, b in pairs])
     result, model = _solved([*facts, differ])
     if result == z3.unsat:
@@ -168,6 +170,26 @@ def _judged(
     if result == z3.sat:
         return Proof("refuted", _shown(model, inputs))
     return Proof("open", "Z3 gave up")
+
+
+def _same_parts(pairs: Sequence[tuple[Term, Term]], facts: Sequence[Term]) -> bool:
+    """Whether both sides are the same operation on operands that are equal.
+
+    Sums and products of floats are hard to tell from each other to the bit, their operands are not.
+    """
+    if not all(_alike(a, b) for a, b in pairs):
+        return False
+    operands = [
+        (x, y)
+        for a, b in pairs
+        for x, y in zip(a.children(), b.children(), strict=True)
+        if not z3.eq(x, y)
+    ]
+    return _solved([*facts, z3.Or([x != y for x, y in operands])])[0] == z3.unsat
+
+
+def _alike(a: Term, b: Term) -> bool:
+    return bool(a.num_args()) and a.num_args() == b.num_args() and z3.eq(a.decl(), b.decl())
 
 
 def _near(pairs: Sequence[tuple[Term, Term]]) -> bool:
@@ -202,7 +224,7 @@ def _solved(claims: Sequence[Term]) -> tuple[Term, Term]:
 
 def _unknown(model: Term) -> str:
     """An operator of which nothing was known, where the model makes one up."""
-    names = [one.name() for one in model.decls() if one.name().startswith(UNKNOWN)]
+    names = sorted(one.name() for one in model.decls() if one.name().startswith(UNKNOWN))
     return names[0].removeprefix(UNKNOWN).split("[")[0].split(" ")[0] if names else ""
 
 

@@ -34,7 +34,6 @@ ALGEBRA = (
 """Passes whose rules are identities: quick to prove."""
 CASES = [case for case in golden.cases() if case.pass_id in ALGEBRA]
 NOT_TO_THE_BIT = {
-    "simplify-algebra/removes-a-whole-tensor-of-ones": "to the bit, Z3 gave up",
     "simplify-algebra/removes-relu-of-what-is-never-negative": "Sigmoid is any function here",
 }
 FIRING = [case for case in CASES if case.sections["before"] and "keeps" not in case.path.stem]

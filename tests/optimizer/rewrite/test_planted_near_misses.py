@@ -69,8 +69,9 @@ NEAR_MISSES = [
         "r = Relu(k) c = Conv(x, r) y = BatchNormalization(c, s, b, b, v)", CONV,
     ),
     planted(
-        "fuse-conv-batch-norm", "'k' is a graph input", "float[1,1,4,4] x, float[1,1,1,1] k",
-        f"{IMAGE} y", "c = Conv(x, k) y = BatchNormalization(c, s, b, b, v)", CONV,
+        "fuse-conv-batch-norm", "weight is a graph input: 'k'",
+        "float[1,1,4,4] x, float[1,1,1,1] k", f"{IMAGE} y",
+        "c = Conv(x, k) y = BatchNormalization(c, s, b, b, v)", CONV,
     ),
     planted(
         "fuse-conv-batch-norm", "training", f"{IMAGE} x", f"{IMAGE} y",

@@ -83,6 +83,15 @@ def test_a_new_node_takes_the_name_of_the_matched_node_it_stands_for() -> None:
     assert [node.name for node in one.model.graph] == ["first"]
 
 
+def test_a_new_node_does_not_take_the_name_of_a_matched_node_that_it_reads() -> None:
+    lines = ('["first"] a = Neg(x)', '["second"] y = Neg(a)')
+    one = bench("(float[N] x) => (float[N] y)", *lines)
+    new = NewNode("Neg", [one.value("a")])
+    matched = [one.node("a"), one.node("y")]
+    one.apply("y", Replacement(matched, {one.value("y"): new.output()}, "", nodes=[new]))
+    assert [node.name for node in one.model.graph] == ["first", "first~1"]
+
+
 def test_constants_that_only_the_removed_node_used_go_with_it() -> None:
     one = bench(
         "(float[N] x) => (float[N] y)",

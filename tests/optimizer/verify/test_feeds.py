@@ -87,6 +87,14 @@ def test_the_same_seed_draws_the_same_numbers() -> None:
     assert not np.array_equal(first, other)
 
 
+def test_a_mask_without_rows_is_a_number_that_is_0_or_1() -> None:
+    feed = Feed("m", "int32", (), "mask", 0, 2)
+    drawn = [draw([feed], seed=seed)["m"] for seed in range(50)]
+    assert {array.shape for array in drawn} == {()}
+    assert {int(array) for array in drawn} == {0, 1}
+    assert all(int(array) == 1 for array in drawn[::2])
+
+
 def test_masks_are_full_or_keep_the_first_of_every_row() -> None:
     feed = Feed("m", "int64", (50, 6), "mask", 0, 2)
     assert draw([feed], seed=0)["m"].all()

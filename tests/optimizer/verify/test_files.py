@@ -2,10 +2,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from optimizer.verify.runtime import as_file
+from optimizer.model import outline
+from optimizer.verify.runtime import Session, as_file
 from profiling.workers import WorkerPool
+from tests.profiling.kernels.models import parsed
 
 
 def written(model: bytes) -> tuple[Path, Path]:
@@ -27,3 +30,26 @@ def test_outside_a_job_a_model_is_written_into_no_folder_of_the_users(
     assert path.read_bytes() == b"model"
     assert not list(tmp_path.iterdir())
     assert as_file(path) == path
+
+
+def run_outlined(path: Path, x: np.ndarray) -> np.ndarray:
+    """What the model gives, its weights mapped where they are; runs in a worker."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(outline, "OUTLINED_FILE_BYTES", 1)
+        return Session(path).run({"x": x})["y"]
+
+
+def test_a_large_file_is_run_through_a_link_from_another_folder(
+    tmp_path: Path, shared_pool: WorkerPool
+) -> None:
+    file, link = tmp_path / "blobs" / "4f2a", tmp_path / "snapshot" / "model.onnx"
+    weights = np.random.default_rng(0).normal(size=(200, 200)).astype(np.float32)
+    for path in (file, link):
+        path.parent.mkdir()
+    text = "g (float[1, 200] x) => (float[1, 200] y) { y = MatMul(x, w) }"
+    file.write_bytes(parsed(text, {"w": weights}))
+    link.symlink_to(file)
+    x = np.ones((1, 200), np.float32)
+    np.testing.assert_allclose(
+        shared_pool(run_outlined, link, x), x @ weights, rtol=1e-4, atol=1e-4
+    )

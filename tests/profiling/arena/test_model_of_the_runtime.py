@@ -19,7 +19,8 @@ from optimizer.memory.registry import make_plan
 from optimizer.model.graph import Model, node_id
 from optimizer.model.loader import load_bytes
 from optimizer.model.writer import to_bytes
-from optimizer.runtime.order import runtime_order
+from optimizer.runtime.graph import runtime_nodes
+from optimizer.runtime.order import in_order, runtime_order
 from optimizer.source import complete
 from profiling.arena.measurement import measure_arena
 from profiling.config import RunConfig
@@ -49,7 +50,8 @@ def check(
     names = {node_id(node): node.name for node in graph}
     data = to_bytes(model.ir)
     for config in configs:
-        order = runtime_order(graph, config.execution_order)
+        running = in_order(runtime_nodes(graph), config.execution_order)
+        order = [one.id for one in running]
         arena = runtime_lifetimes(graph, sizes=sizes, reuse=config.memory_reuse, order=order)
         measured = measure_arena(data, config, pool=pool, sizes=sizes)
         assert [names[identity] for identity in arena.nodes] == _named(model, measured.order)
@@ -91,6 +93,21 @@ def test_any_graph_needs_the_modelled_block(
     values = [value for node in model.ir.graph for value in node.outputs]
     if all(value.dtype != ir.DataType.FLOAT16 for value in values):
         check(model, shared_pool, SIZES)
+
+
+def test_what_reads_past_a_joined_cast_runs_before_what_that_read(
+    shared_pool: WorkerPool,
+) -> None:
+    model = loaded(
+        parsed("""<ir_version: 9, opset_import: ["" : 18]>
+        g (float[2] x) => (double[2] wide, float[2] y) {
+            [wide] wide = Cast<to = 11>(x)
+            [back] back = Cast<to = 1>(wide)
+            [last] y = Identity(back)
+        }""")
+    )
+    assert runtime_order(model.ir.graph) == ("n0", "n1", "n2")
+    check(model, shared_pool)
 
 
 def test_by_priority_the_files_order_needs_the_modelled_block(shared_pool: WorkerPool) -> None:

@@ -9,7 +9,7 @@ from profiling.workers import WorkerPool
 from profiling.worth.measured import Measured, MeasuringBudget, measured_waterfall
 from tests.profiling.worth.planted import optimized, wasteful, written
 
-QUICK = MeasuringBudget(seconds=15, points=12, side_by_side=6)
+QUICK = MeasuringBudget(seconds=6, points=12, side_by_side=6)
 
 
 @pytest.mark.thorough

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from optimizer.pipeline import Pipeline
 from studio.viewing import changed_pipeline
 from studio.workspace import Workspace, from_query, to_query
-from tests.studio.browsing import PATIENCE_MS, opened
+from tests.studio.browsing import PATIENCE_MS, opened, wait_for_all
 
 
 @pytest.mark.usefixtures("own_store")
@@ -40,6 +40,14 @@ def test_a_pass_is_moved_by_the_keyboard_and_by_hand(page: Page, app_url: str) -
     expect(rows.nth(1).locator(".pl-name")).to_have_text(first)
     expect(rows.nth(1).get_by_role("button")).to_be_focused()
     page.wait_for_url("**plan=*", timeout=PATIENCE_MS)
+    expect(page.locator(".pl-order .pl-pending")).to_have_count(0, timeout=PATIENCE_MS)
+    rows.nth(4).hover()
+    page.mouse.down()
+    rows.nth(2).hover()
+    expect(page.locator(".pl-order .pl-drop-before")).to_have_count(1)
+    page.keyboard.press("Escape")  # let go: nothing moves
+    page.mouse.up()
+    expect(page.locator(".pl-order .pl-drop-before")).to_have_count(0)
     rows.nth(4).drag_to(rows.nth(0))
     expect(rows.nth(1).locator(".pl-name")).to_have_text(second)
     expect(rows.nth(2).locator(".pl-name")).to_have_text(first)
@@ -51,3 +59,24 @@ def test_a_pass_is_moved_by_the_keyboard_and_by_hand(page: Page, app_url: str) -
     ids = [entry["id"] for entry in saved["passes"]]
     assert (ids[1], ids[2]) == (usual[1], usual[0])
     assert sorted(ids) == sorted(usual)
+
+
+@pytest.mark.browser
+def test_a_pass_in_the_hand_stays_there_whatever_the_server_answers(
+    page: Page, app_url: str
+) -> None:
+    opened(page, f"{app_url}/?model=tour", "__passlens.step > 0")
+    page.get_by_role("button", name="Order").click()
+    rows = page.locator(".pl-order li")
+    moved, last = (rows.nth(i).locator(".pl-name").inner_text() for i in (4, 0))
+    rows.nth(0).get_by_role("button").press("ArrowDown")
+    rows.nth(4).hover()
+    page.mouse.down()
+    page.wait_for_url("**plan=*", timeout=PATIENCE_MS)
+    wait_for_all(page)
+    rows.nth(1).hover()
+    rows.nth(0).hover()
+    page.mouse.up()
+    expect(rows.nth(0).locator(".pl-name")).to_have_text(moved)
+    expect(rows.nth(2).locator(".pl-name")).to_have_text(last)
+    expect(page.locator(".pl-order .pl-pending")).to_have_count(0, timeout=PATIENCE_MS)

@@ -122,5 +122,5 @@ def test_card_and_camera_stay_at_the_vetoed_place(page: Page, app_url: str) -> N
     assert abs(stands["y"] - stood["y"]) < 40
     assert re.search(r"[?&]step=250(&|$)", page.url)
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".pl-card")).to_contain_text("Step 251 of 281", timeout=PATIENCE_MS)
+    expect(page.locator(".pl-card")).to_contain_text("Step 251 of 282", timeout=PATIENCE_MS)
     expect(page.locator(".pl-toast")).to_be_hidden()

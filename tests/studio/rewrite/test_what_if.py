@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.studio.browsing import opened
 
@@ -50,3 +51,30 @@ def test_passes_say_how_often_they_would_fire_and_a_pipeline_goes_to_a_file_and_
         page.get_by_role("button", name="Open a pipeline").click()
     choosing.value.set_files(tmp_path / "small.json")
     expect(page.locator(".pl-pass input:checked")).to_have_count(1)
+
+
+def test_what_is_known_is_shown_while_passes_that_look_at_the_whole_graph_are_asked(
+    page: Page, app_url: str
+) -> None:
+    held: list[Route] = []
+    page.set_viewport_size({"width": 1280, "height": 800})
+    opened(page, f"{app_url}/?model=tour&step=0", "__passlens.step === 0")
+    asking = page.get_by_role("button", name="What would fire now")
+    expect(asking).to_be_visible()
+    page.route("**/what-if/**/global.json", lambda route: held.append(route))
+    asking.press("Enter")
+    said = page.locator(".pl-whatif [role=status]")
+    expect(said).to_contain_text("so far")
+    local = _firing(said)
+    expect(page.locator("button.pl-would").first).to_have_text("1×")
+    (route,) = held
+    route.continue_()
+    expect(said).not_to_contain_text("so far")
+    assert _firing(said) > local > 0
+
+
+def _firing(said: Locator) -> int:
+    """How many passes would fire, as the line says."""
+    found = re.search(r"(\d+) pass", said.inner_text())
+    assert found is not None
+    return int(found[1])

@@ -17,6 +17,9 @@ from tests.studio.conftest import RunningStudio
 
 pytestmark = pytest.mark.browser
 
+PLAIN = "section=capture"
+"""The section with the least to draw, for what is about the sidebar: that is the same in all."""
+
 
 def wait_for(page: Page, text: str | re.Pattern[str]) -> None:
     expect(page.get_by_text(text).first).to_be_visible(timeout=PATIENCE_MS)
@@ -108,7 +111,7 @@ def test_a_sweep_draws_latency_and_throughput(page: Page, app_url: str) -> None:
 def test_variants_are_added_varied_and_removed_and_are_in_the_link(
     page: Page, app_url: str
 ) -> None:
-    page.goto(f"{app_url}/run?model=tour")
+    page.goto(f"{app_url}/run?model=tour&{PLAIN}")
     press(page, "Add")
     page.wait_for_url(re.compile("race=source%2Clast%2Clast"), timeout=PATIENCE_MS)
     page.locator(".st-key-variant-2 .stPopover button").first.click(timeout=PATIENCE_MS)
@@ -139,7 +142,7 @@ def test_an_unraced_model_shows_a_recording_greyed_and_labelled(page: Page, app_
 
 
 def test_a_set_of_variants_is_one_click(page: Page, app_url: str) -> None:
-    page.goto(f"{app_url}/run?model=tour")
+    page.goto(f"{app_url}/run?model=tour&{PLAIN}")
     press(page, "Compare…")
     page.get_by_role("button", name="Source / last step / presets").click(timeout=PATIENCE_MS)
     page.wait_for_url(re.compile("race=source%2Clast%2Ccpu"), timeout=PATIENCE_MS)
@@ -171,7 +174,7 @@ def test_contradictory_options_leave_the_results_and_are_mended_beside_the_butto
 def test_options_are_found_by_a_word_and_those_changed_are_listed_alone(
     page: Page, app_url: str
 ) -> None:
-    page.goto(f"{app_url}/run?model=tour&set=intra_threads=2")
+    page.goto(f"{app_url}/run?model=tour&set=intra_threads=2&{PLAIN}")
     look_for(page, "µs spin")
     duration = page.get_by_role("spinbutton", name="Spin duration, µs")
     expect(duration).to_be_visible(timeout=PATIENCE_MS)
@@ -181,6 +184,10 @@ def test_options_are_found_by_a_word_and_those_changed_are_listed_alone(
     tip.hover()
     wait_for(page, "spin_duration_us")
     look_for(page, "")
+    page.get_by_text("CPU", exact=True).click(timeout=PATIENCE_MS)
+    page.get_by_text("Memory arena", exact=True).click(timeout=PATIENCE_MS)
+    wait_for(page, "CPU · 1 changed")
+    page.get_by_text("Memory arena", exact=True).click(timeout=PATIENCE_MS)
     page.get_by_text("Changed only (1)").click(timeout=PATIENCE_MS)
     expect(threads).to_have_value("2", timeout=PATIENCE_MS)
     expect(duration).to_have_count(0)

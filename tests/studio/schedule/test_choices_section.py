@@ -36,8 +36,10 @@ def _script() -> None:
     choice = current().of(ScheduleChoice)
     st.session_state["choice"] = choice
     schedule = choice.draft.applied if isinstance(choice.draft, Draft) else Schedule()
-    key = f"a model {choice.subject.removeprefix('region.')}"
-    opened = OpenedSchedule(key, "rows", EXAMPLES["loop-order"].algorithm, {}, "", schedule)
+    name = choice.subject.removeprefix("region.")
+    kernel = "" if name == choice.subject else name
+    algorithm = EXAMPLES["loop-order"].algorithm
+    opened = OpenedSchedule(f"a model {name}", "rows", algorithm, {}, "", schedule, kernel)
     choices_section.render_section(opened)
     candidate_section.render_section(opened)
 

@@ -58,6 +58,15 @@ def test_keys_alone_add_move_switch_and_undo_a_primitive(page: Page, app_url: st
     assert len(until(page, "lab.primitives.length === 5")["primitives"]) == 5
 
 
+def test_a_primitive_is_dragged_to_the_place_of_another(page: Page, app_url: str) -> None:
+    arrive(page, app_url)
+    before = until(page, "true")["primitives"]
+    grips = page.locator(".sl-list .sl-grip")
+    grips.nth(0).drag_to(grips.nth(2))
+    expected = [*before[1:3], before[0], *before[3:]]
+    until(page, f"JSON.stringify(lab.primitives) === JSON.stringify({expected!r})")
+
+
 def test_going_through_all_steps_sends_nothing_to_the_server(page: Page, app_url: str) -> None:
     sent: list[object] = []
 

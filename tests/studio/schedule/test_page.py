@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from threading import Event
 from typing import Any
 
 import pytest
@@ -27,7 +28,10 @@ from studio.schedule import page as schedule_page
 from studio.schedule import subject, timing
 from studio.schedule.descriptor import primitives_json
 from studio.schedule.draft import Draft, packed
+from studio.schedule.opened import OpenedSchedule
 from studio.schedule.region_job import NetworkLoops, RegionLoops
+from studio.tasks import Task
+from studio.workspace import current
 from tests.studio.apps import PATIENCE_S
 
 pytestmark = [pytest.mark.usefixtures("own_store"), pytest.mark.long]
@@ -314,6 +318,38 @@ def _finding(*found: RegionLoops, nodes: NodeRegions | None = None) -> Callable[
 
 def _is_region(drawn: Json) -> bool:
     return drawn["subject"]["id"].startswith("region.")
+
+
+def test_regions_found_while_an_example_is_drawn_are_drawn_next(
+    drawn: dict[int, Json], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_end = Event()
+    find, draw = _finding(_region("mul_add")), schedule_page._viewing  # pyright: ignore[reportPrivateUsage]
+
+    def look(*_: object, **__: object) -> NetworkLoops:
+        may_end.wait()
+        return find()
+
+    def draw_late(opened: OpenedSchedule) -> Task[Json]:
+        may_end.set()
+        looking = subject.found_subject(current(), wants_regions=True).looking
+        assert looking is not None
+        looking.wait(PATIENCE_S)
+        return draw(opened)
+
+    awaited: list[bool] = []
+
+    def run_again_after(pending: Sequence[Task[Any]]) -> None:
+        awaited.append(bool(pending))
+
+    monkeypatch.setattr(subject, "regions_with_loops", look)
+    monkeypatch.setattr(schedule_page, "_viewing", draw_late)
+    monkeypatch.setattr(schedule_page, "run_again_after", run_again_after)
+    visitor = Visitor(drawn, loops="region.mul_add", model="swin")
+    assert visitor.does()["subject"]["id"] == "blur"
+    assert awaited[-1]
+    assert _is_region(visitor.does())
+    assert not awaited[-1]
 
 
 def test_a_region_that_is_not_there_is_told_and_an_example_is_shown(

@@ -20,7 +20,7 @@ from studio.tasks import Task, Tasks
 from tests.studio.browsing import PATIENCE_MS
 
 pytestmark = pytest.mark.skipif(find_spec("halide") is None, reason="needs Halide")
-SHORT, SMALL = JobLimits(seconds=0.02), JobLimits(seconds=60, memory_bytes=8 * MIB)
+SHORT, SMALL = JobLimits(seconds=0.005), JobLimits(seconds=60, memory_bytes=8 * MIB)
 BLUR = EXAMPLES["blur"]
 OPENED = OpenedSchedule(
     "blur", BLUR.title, BLUR.algorithm, {"first": Schedule()}, "first",
@@ -53,7 +53,7 @@ def _times() -> Task[timing.Times] | None:
 @pytest.mark.parametrize(
     ("limits", "why"),
     [
-        (SHORT, "it was stopped after 0.02 s (the limit), and fewer rounds"),
+        (SHORT, "it was stopped after 0.005 s (the limit), and fewer rounds"),
         (SMALL, "it needs more than 8 MiB of memory (the limit), and smaller tiles need less."),
     ],
     ids=["time", "memory"],

@@ -23,7 +23,7 @@ export function paneHeader(s, which, stage) {
 }
 
 /** @param {string} pane @param {string} where @param {number} nodes */
-const title = (pane, where, nodes) => [h("b", pane), dim(`· ${where}`), count(nodes)];
+const title = (pane, where, nodes) => [h("b", pane), dim(where), count(nodes)];
 
 /** @param {string} text */
 const dim = (text) => h("span.pl-dim", text);

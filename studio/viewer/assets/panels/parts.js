@@ -97,7 +97,9 @@ export function exactnessSign(exactness) {
 /** One line that explains the signs in a list of passes. @param {PassRecord[]} passes */
 export function exactnessKey(passes) {
   const used = new Set(passes.map((p) => p.exactness));
-  const words = [...EXACTNESS].filter(([kind]) => used.has(kind)).map(([, e]) => `${e[0]} ${e[2]}`);
+  const words = [...EXACTNESS]
+    .filter(([kind]) => used.has(kind))
+    .map(([, e]) => `${e[0]} ${e[2]}`.replaceAll(" ", "\u00a0"));
   return words.length ? h("p.pl-signs", words.join("   ")) : null;
 }
 

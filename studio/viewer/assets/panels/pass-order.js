@@ -2,6 +2,7 @@
 // The passes that are on, in running order: dragged, or moved by the arrow keys.
 
 import { button, h, swatch } from "../page/dom.js";
+import { reorderable } from "../page/reorder.js";
 
 export class PassOrder {
   /**
@@ -17,7 +18,14 @@ export class PassOrder {
     this.on = false;
     /** asked for, not yet answered @type {string[] | null} */ this.wanted = null;
     /** what the server said when it was asked for */ this.before = "";
-    /** the pass in the pointer's hand */ this.dragged = "";
+    /** whether a row is in the pointer's hand: new rows might stand elsewhere */ this.held = false;
+    /** whether new rows were wanted meanwhile */ this.late = false;
+  }
+
+  /** Whether the rows have to stay; they are drawn anew when the pointer lets go. */
+  stays() {
+    this.late ||= this.held;
+    return this.held;
   }
 
   /** Ids in running order. */
@@ -45,12 +53,17 @@ export class PassOrder {
   render(list) {
     const known = new Map(list.map((p) => [p.id, p]));
     const listed = this.#order.flatMap((id) => known.get(id) ?? []);
+    const name = "Passes in running order";
+    const rows = h("ol.pl-order", { "aria-label": name }, listed.map(this.#row));
+    const move = (/** @type {number} */ from, /** @type {number} */ to) =>
+      this.#move(listed[from].id, to);
+    reorderable(rows, ".pl-pass", move, (held) => this.#hold(held));
     return [
       h(
         "p.pl-signs",
         "They run from top to bottom, again and again until nothing fires. Drag one, or move it with the arrow keys.",
       ),
-      h("ol.pl-order", { "aria-label": "Passes in running order" }, listed.map(this.#row)),
+      rows,
     ];
   }
 
@@ -68,25 +81,19 @@ export class PassOrder {
     );
     return h(
       `li.pl-pass${this.wanted ? ".pl-pending" : ""}`,
-      {
-        draggable: "true",
-        ondragstart: (/** @type {DragEvent} */ e) => {
-          this.dragged = id;
-          e.dataTransfer?.setData("text/plain", title);
-        },
-        ondragend: () => {
-          this.dragged = "";
-        },
-        ondragover: (/** @type {DragEvent} */ e) => this.dragged && e.preventDefault(),
-        ondrop: (/** @type {DragEvent} */ e) => {
-          e.preventDefault();
-          if (this.dragged) this.#move(this.dragged, place);
-        },
-      },
       h("span", grip, swatch(this.state.theme?.family(family)), h("span.pl-name", title)),
       h("span.pl-count", fired ? String(fired) : ""),
     );
   };
+
+  /** @param {boolean} held */
+  #hold(held) {
+    this.held = held;
+    if (!held && this.late) {
+      this.late = false;
+      this.redraw();
+    }
+  }
 
   /** @param {KeyboardEvent} e @param {PassRecord} pass @param {number} place */
   #pressed(e, { id, title }, place) {

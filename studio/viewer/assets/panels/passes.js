@@ -43,7 +43,7 @@ export class Passes {
 
   render() {
     const { data, session: s } = this.state;
-    if (!data || data.mode === "model") return;
+    if (!data || data.mode === "model" || this.order.stays()) return;
     const families = Map.groupBy(this.list, (p) => p.family);
     if (this.firstFold && s?.trace) {
       this.firstFold = false;
@@ -134,7 +134,7 @@ export class Passes {
     const [toggle, line] = this.whatIf.head();
     const files = pipelineFile(this.context, () => this.render());
     const order = this.order.toggle();
-    return (toggle || files) && h("section.pl-whatif", h("div", toggle, order, files), line);
+    return (toggle || files) && h("section.pl-whatif", h("div", order, files, toggle), line);
   }
 
   /**

@@ -1,6 +1,7 @@
 // @ts-check
 // What if: which passes would act on the graph at the step that is shown, and how often. The server
-// asks every pass, those that are off, too; nothing is changed.
+// asks every pass, those that are off, too; nothing is changed. What looks at the whole graph before it
+// answers is asked last: all others are shown meanwhile.
 
 import { button, h } from "../page/dom.js";
 import { fetchJson } from "../page/fetching.js";
@@ -9,6 +10,9 @@ import { Comparison } from "../session/comparison.js";
 import { placeWalk } from "./place-walk.js";
 
 /** @typedef {import("../types.js").PreviewRecord} PreviewRecord */
+
+/** Which passes are asked one after the other, as the server calls them. */
+const PARTS = ["local", "global"];
 
 export class WhatIf {
   /**
@@ -25,7 +29,10 @@ export class WhatIf {
     this.on = false;
     /** @type {Map<string, PreviewRecord>} what was answered last, by pass */ this.told = new Map();
     this.toldAt = -1;
+    /** whether all passes have answered */ this.complete = false;
     /** address of what is being asked, or was */ this.asked = "";
+    /** the last answer, or that to come @type {{address: string, found: Promise<any>} | null} */
+    this.last = null;
     this.trouble = "";
     /** pass whose places are marked */ this.marked = "";
     this.state.watch(["rest", "session", "data"], () => this.#follow());
@@ -46,6 +53,8 @@ export class WhatIf {
       "What would fire now",
       () => this.#toggle(),
     );
+    for (const near of ["pointerenter", "focus"])
+      toggle.addEventListener(near, () => this.#askAhead());
     toggle.setAttribute("aria-pressed", String(this.on));
     toggle.dataset.focus = "what-if";
     return [toggle, this.on && h("p", { role: "status" }, this.#line())];
@@ -58,9 +67,10 @@ export class WhatIf {
     const firing = [...this.told.values()].filter((p) => p.matches);
     const all = firing.reduce((sum, p) => sum + p.matches, 0);
     const where = step ? `At step ${step},` : "In the source,";
+    const rest = this.complete ? "." : " so far; the last passes are being asked.";
     return firing.length
-      ? `${where} ${counted(firing.length, "pass", "passes")} would fire, at ${counted(all, "place")}.`
-      : `${where} no pass would fire.`;
+      ? `${where} ${counted(firing.length, "pass", "passes")} would fire, at ${counted(all, "place")}${rest}`
+      : `${where} no pass would fire${rest}`;
   }
 
   /** What it would do, in its row. @param {PassRecord} p */
@@ -115,26 +125,63 @@ export class WhatIf {
     this.redraw();
   }
 
+  /** Who is about to press the button finds the first answer on its way. */
+  #askAhead() {
+    const url = this.#url;
+    if (!this.on && url) this.#answer(url, PARTS[0]).catch(() => null);
+  }
+
+  /** What a part of the passes says, asked once. @param {string} url @param {string} part */
+  #answer(url, part) {
+    const address = `${url}/${part}.json`;
+    if (this.last?.address === address) return this.last.found;
+    const found = fetchJson(address);
+    this.last = { address, found };
+    found.catch(() => {
+      if (this.last?.found === found) this.last = null;
+    });
+    return found;
+  }
+
+  /** Where the step that is shown is asked about. */
+  get #url() {
+    const offer = this.#offer;
+    return offer ? `${offer.url}/${this.state.session?.step ?? 0}` : "";
+  }
+
   /** Ask about the step that is shown, once it has come to rest. */
   async #follow() {
-    const offer = this.#offer;
+    const url = this.#url;
     const step = this.state.session?.step ?? 0;
-    const url = offer ? `${offer.url}/${step}.json` : "";
     if (!this.on || !url || url === this.asked) return;
     this.asked = url;
     this.redraw();
     try {
-      const found = await fetchJson(url);
-      if (this.asked !== url) return;
-      this.told = new Map(found.passes.map((/** @type {PreviewRecord} */ p) => [p.pass_id, p]));
-      this.toldAt = step;
-      this.trouble = "";
+      for (const part of PARTS) {
+        const found = await this.#answer(url, part);
+        if (this.asked !== url) return;
+        this.#take(step, part, found.passes);
+      }
     } catch (error) {
       if (this.asked !== url) return;
       this.asked = "";
       this.trouble = error instanceof Error ? error.message : String(error);
+      if (this.marked && this.toldAt !== step) this.#mark(this.marked);
+      this.redraw();
     }
-    if (this.marked) this.#mark(this.marked);
+  }
+
+  /** A part of the answer; the first one ends what was known of another step.
+   * @param {number} step @param {string} part @param {PreviewRecord[]} passes */
+  #take(step, part, passes) {
+    if (part === PARTS[0]) {
+      if (this.marked) this.#mark(this.marked);
+      this.told.clear();
+    }
+    for (const p of passes) this.told.set(p.pass_id, p);
+    this.toldAt = step;
+    this.complete = part === PARTS.at(-1);
+    this.trouble = "";
     this.redraw();
   }
 }

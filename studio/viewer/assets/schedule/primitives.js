@@ -3,6 +3,7 @@
 // be applied stands at it.
 
 import { button, fill, h } from "../page/dom.js";
+import { reorderable, reveal } from "../page/reorder.js";
 import { funcColour } from "./nest.js";
 import { moved, stepOf, switched, without } from "./list-edits.js";
 
@@ -12,8 +13,8 @@ export class PrimitiveList {
   /** @param {import("./lab-state.js").LabState} state */
   constructor(state) {
     this.state = state;
-    this.dragged = -1;
     this.list = h("ol.sl-list", { "aria-label": HOW });
+    reorderable(this.list, ".sl-grip", (from, to) => this.#move(from, to));
     this.count = h("span.pl-num");
     this.empty = h("p.pl-empty", "No primitives: loops run as the algorithm has its axes.");
     this.el = h(
@@ -79,11 +80,7 @@ export class PrimitiveList {
     out.dataset.part = "out";
     const li = h(
       "li",
-      h(
-        "span.sl-grip",
-        { draggable: "true", title: "Drag to another place" },
-        h("span.pl-num", String(at + 1)),
-      ),
+      h("span.sl-grip", { title: "Drag to another place" }, h("span.pl-num", String(at + 1))),
       box,
       go,
       out,
@@ -91,7 +88,6 @@ export class PrimitiveList {
     );
     li.classList.toggle("sl-off", !on);
     li.classList.toggle("sl-waiting", waiting);
-    this.#draggable(li, at);
     return li;
   }
 
@@ -115,7 +111,7 @@ export class PrimitiveList {
         "aria-current",
         at === here ? "step" : "false",
       );
-      if (at === here) reveal(/** @type {HTMLElement} */ (li));
+      if (at === here) reveal(li);
     });
   }
 
@@ -157,43 +153,4 @@ export class PrimitiveList {
     e.preventDefault();
     e.stopPropagation();
   }
-
-  /** @param {HTMLElement} li @param {number} at */
-  #draggable(li, at) {
-    li.addEventListener("dragstart", (e) => {
-      this.dragged = at;
-      e.dataTransfer?.setData("text/plain", this.state.draft.texts[at]);
-      e.dataTransfer?.setDragImage(li, 12, 12);
-    });
-    li.addEventListener("dragend", () => this.#dropping(-1));
-    li.addEventListener("dragover", (e) => {
-      if (this.dragged < 0) return;
-      e.preventDefault();
-      this.#dropping(at);
-    });
-    li.addEventListener("drop", (e) => {
-      e.preventDefault();
-      const from = this.dragged;
-      this.#dropping(-1);
-      this.dragged = -1;
-      if (from >= 0) this.#move(from, at);
-    });
-  }
-
-  /** Where what is dragged would go. @param {number} at */
-  #dropping(at) {
-    [...this.list.children].forEach((li, row) => {
-      li.classList.toggle("sl-drop-after", row === at && at > this.dragged);
-      li.classList.toggle("sl-drop-before", row === at && at < this.dragged);
-    });
-  }
-}
-
-/** In its own list alone: the page must not scroll. @param {HTMLElement} li */
-function reveal(li) {
-  const around = li.closest(".sl-scroll");
-  if (!around) return;
-  const [inner, outer] = [li.getBoundingClientRect(), around.getBoundingClientRect()];
-  if (inner.top < outer.top) around.scrollTop -= outer.top - inner.top;
-  else if (inner.bottom > outer.bottom) around.scrollTop += inner.bottom - outer.bottom;
 }
