@@ -81,7 +81,7 @@ def test_the_keyboard_opens_another_model_on_the_same_page(page: Page, app_url: 
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r"/\?model=mamba"), timeout=PATIENCE_MS)
     menu_button(page, "Mamba")
-    wait(page, "window.__passlens.total === 917")
+    wait(page, "window.__passlens.total > 500")  # of Mamba, at any step; the tour has fewer
 
 
 def test_open_a_file_leads_to_where_files_are_chosen(page: Page, app_url: str) -> None:
