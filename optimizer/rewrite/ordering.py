@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from optimizer.model.graph import readers
 from optimizer.rules.replacement import Replacement
 from optimizer.rules.standing import Standing, needs
 
@@ -51,10 +52,30 @@ def puts(graph: ir.Graph, proposal: Replacement) -> Iterator[Put]:
 
 def misplaced(graph: ir.Graph, proposal: Replacement) -> str:
     """What is wrong with the order of a proposal; empty if nothing is."""
+    asked = _asked(graph, proposal)
     placed: set[Standing] = set()
     for item in proposal.order:
-        if any(needed not in placed for needed in needs(item, graph, proposal)):
+        if (asked is None or item in asked) and any(
+            needed not in placed for needed in needs(item, graph, proposal)
+        ):
             return "an input of the replacement is computed later"
         placed.add(item)
     rest = {*graph, *proposal.nodes} - placed - {*proposal.matched}
     return "the order of the replacement leaves nodes out" if rest else ""
+
+
+def _asked(graph: ir.Graph, proposal: Replacement) -> Set[Standing] | None:
+    """The only nodes of an order that may stand before what they need; None if all may.
+
+    Where nodes that stay keep their order these are the new ones, and what reads anew.
+    """
+    staying = [item for item in proposal.order if isinstance(item, ir.Node)]
+    stays = {*staying}
+    if staying != [node for node in graph if node in stays]:
+        return None
+    left = (value for node in proposal.matched for value in node.outputs)
+    anew = {reader for value in (*left, *proposal.values) for reader in readers(value)}
+    anew |= {node for node, _ in proposal.inputs}
+    if any(node.graph is not graph for node in anew):
+        return None  # in a body: the node that carries it is asked, too
+    return {*proposal.nodes, *anew}
