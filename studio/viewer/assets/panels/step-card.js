@@ -49,7 +49,7 @@ export class Card {
     const where = side
       ? `Only with ${side.name} · its step ${step.own}`
       : `Step ${step.n} of ${s.steps.length}`;
-    const links = step.depends?.slice(-6).flatMap((n) => [stepLink(this.context, n), " "]) ?? [];
+    const below = step.depends?.slice(-BUILDING) ?? [];
     return [
       h("p.pl-dim", where, step.round > 1 && ` · round ${step.round}`),
       side &&
@@ -64,7 +64,7 @@ export class Card {
         ["Numerics", pass?.numerics],
       ].map(([title, text]) => text && h("div", h("h3", title), h("p", text))),
       inferredLine(step),
-      links.length > 0 && h("p.pl-dim", "Builds on ", links),
+      below.length > 0 && h("p.pl-dim.pl-cost", "Builds on ", this.#links(below), "."),
       !side && this.#building(s, step),
       this.#buttons(s, step),
       verdictLine(this.state.data?.verified),
@@ -76,16 +76,20 @@ export class Card {
   #building(s, step) {
     const later = dependants(s.steps, step.n);
     if (!later.length) return h("p.pl-dim.pl-cost", "No later step builds on it.");
-    const links = later.slice(0, BUILDING).flatMap((n) => [stepLink(this.context, n), " "]);
+    const [build, them] = later.length > 1 ? ["build", "them"] : ["builds", "it"];
     const more = later.length - BUILDING;
-    const words = `${counted(later.length, "later step")} ${later.length > 1 ? "build" : "builds"} on it: `;
     return h(
       "p.pl-dim.pl-cost",
-      words,
-      links,
-      more > 0 && `and ${more} more. `,
-      "A veto may cost them.",
+      `${counted(later.length, "later step")} ${build} on it: `,
+      this.#links(later.slice(0, BUILDING)),
+      more > 0 && ` and ${more} more`,
+      `. A veto may cost ${them}.`,
     );
+  }
+
+  /** @param {number[]} steps */
+  #links(steps) {
+    return steps.flatMap((n, at) => [at > 0 && ", ", stepLink(this.context, n)]);
   }
 
   /** @param {Session} s @param {StepRecord} step */
