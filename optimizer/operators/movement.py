@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import prod
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from optimizer.operators.reference import reference
 _Known = tuple[Dimension, ...]
 _FAR = 2**31 - 1
 """Bounds of a Slice from here on mean "to the end", whatever the size."""
+_MOST_BYTES = 1 << 48
+"""What no process can address: a tensor is smaller."""
 
 
 def transpose(call: Call) -> list[Typed]:
@@ -186,8 +189,21 @@ def slice_(call: Call) -> list[Typed]:
         return [(call.dtype(0), (None,) * len(data))]
     result: list[Dim] = list(data)
     for axis, (start, end, step) in bounds.items():
+        if isinstance(end, int) and end > _most(call, axis):
+            end = _FAR
         result[axis] = _slice_length(data[axis], (start, end, step), fits=call.slices_fit)
     return [(call.dtype(0), tuple(result))]
+
+
+def _most(call: Call, axis: int) -> int:
+    """The largest that an axis of the first input can be: a whole tensor has to fit in memory.
+
+    tf2onnx writes 1,000,000,000 for "to the end".
+    """
+    data, dtype = call.shape(0) or (), call.dtype(0)
+    others = [size for place, size in enumerate(data) if place != axis and isinstance(size, int)]
+    bytes_each = prod(others) * (1 if dtype is None else max(int(dtype.itemsize), 1))
+    return _MOST_BYTES // bytes_each if bytes_each else _FAR
 
 
 def _slice_length(dim: Dimension, bounds: tuple[Dim, Dim, Dim], *, fits: bool) -> Dim:

@@ -50,7 +50,7 @@ class MergeExtremes(Pass):
         A Max of a Max is one Max of all operands, of which equal ones count once and constants
         are compared here; so is a Min of a Min. A Max and a Min by a number in a row, or one of
         them and a Clip or Relu, are one Clip. A Max with 0, and a Clip from 0 without an upper
-        bound, are Relu.
+        bound, are Relu. A Max with -∞ and a Min with ∞ go away.
     Before:
         x → Max(·, 0) → Min(·, 6)
     After:
@@ -104,6 +104,16 @@ class MergeExtremes(Pass):
         names = f"{above.op_type} and {node.op_type}"
         reason = f"{names} keep values within [{low:g}, {high:g}] together."
         return Replacement.by(made, reason, above, node)
+
+    @rule(*_EXTREMES, name="ExtremeWithInfinity")
+    def unbounded(self, node: ir.Node, context: Context) -> Outcome:
+        """No number is below -∞, none above ∞."""
+        found = _clamp(node, context)
+        if found is None or math.isfinite(found.low) or math.isfinite(found.high):
+            return None
+        bound = "-∞" if node.op_type == "Max" else "∞"
+        reason = f"{node.op_type} with {bound} returns the other operand."
+        return Replacement([node], {node.outputs[0]: found.source}, reason)
 
     @rule("Max", "Clip", name="ClampFromZero")
     def from_zero(self, node: ir.Node, context: Context) -> Outcome:

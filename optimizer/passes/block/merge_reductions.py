@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import onnx_ir as ir
 
 from optimizer.operators.catalogue import RESHAPING
@@ -23,6 +25,7 @@ from optimizer.rules import (
 _EXACT = ("ReduceMax", "ReduceMin")
 _ROUNDED = ("ReduceL1", "ReduceL2", "ReduceLogSumExp", "ReduceMean", "ReduceProd", "ReduceSum")
 _SUMS = tuple(name for name in REDUCTIONS if name not in _EXACT)
+_MEANS = (ir.DataType.FLOAT, ir.DataType.DOUBLE)
 _COPIES = ("ReduceMax", "ReduceMin", "ReduceProd")
 """Of one element they return it; a sum begins with 0, and 0 + -0 is 0."""
 
@@ -37,7 +40,6 @@ class MergeReductions(Pass):
         the largest is the largest along both axes at once. A maximum or product along axes of
         size 1 goes away, and so does a Transpose before a maximum where what is left keeps its
         order.
-        largest is the largest along both axes at once. A reduction of axes of size 1 goes away.
     Before:
         x → ReduceMean(axis 1) → Squeeze(axis 1)
     After:
@@ -96,15 +98,16 @@ class MergeSums(Pass):
 
     What it does:
         The sum of sums is the sum along both axes at once; likewise of means, of products, of
-        norms. A sum or mean of axes of size 1 goes away, and so does a Transpose before a sum
-        where what is left keeps its order.
+        norms. A sum over the number of its terms, or times one over it, is a mean. A sum or mean
+        of axes of size 1 goes away, and so does a Transpose before a sum where what is left keeps
+        its order.
     Before:
         x → ReduceSum(axis 2) → ReduceSum(axis 1)
     After:
         x → ReduceSum(axes 1, 2)
     When it is safe:
         Both reductions are the same, their axes are constant, and nothing else reads the value in
-        between.
+        between. For a mean the sizes of the axes are known.
     Numerics:
         The same numbers, added up in another order; of one zero the sign is kept.
     Source:
@@ -123,6 +126,17 @@ class MergeSums(Pass):
             return None
         return _both(node, context)
 
+    @rule("Mul", "Div", name="SumOverCount", reach=2)
+    def mean(self, node: ir.Node, context: Context) -> Outcome:
+        """A sum over the number of its terms, or times one over it."""
+        first, second = node.inputs
+        pairs = ((first, second), (second, first)) if node.op_type == "Mul" else ((first, second),)
+        for value, other in pairs:
+            above = producer_of(value, "ReduceSum")
+            if above is not None and value is not None and context.is_constant(other):
+                return _mean(node, above, other, context)
+        return None
+
     @rule(*_SUMS, name="SumOfTranspose", reach=2)
     def moved(self, node: ir.Node, context: Context) -> Outcome:
         """Axes that change places before one of them is gone."""
@@ -132,6 +146,31 @@ class MergeSums(Pass):
     def single(self, node: ir.Node, context: Context) -> Outcome:
         """Along axes of size 1 there is nothing to add."""
         return _of_one(node, context)
+
+
+def _mean(node: ir.Node, above: ir.Node, other: ir.Value | None, context: Context) -> Outcome:
+    """The mean that a sum and a factor or divisor are."""
+    found, shape = reduction_of(above, context), context.symbolic.shape(above.inputs[0])
+    number, dtype = context.scalar(other), node.outputs[0].dtype
+    if found is None or shape is None or number is None or context.rank(other) not in (0, 1):
+        return None
+    sizes = [shape[axis] for axis in found.axes]
+    if dtype is None or dtype not in _MEANS or not all(isinstance(size, int) for size in sizes):
+        return None
+    count = prod(size for size in sizes if isinstance(size, int))
+    wanted = count if node.op_type == "Div" else 1 / max(count, 1)
+    if not count or dtype.numpy().type(number) != dtype.numpy().type(wanted):
+        return None
+    blocked = shared(above.outputs[0], node)
+    if blocked is not None:
+        return blocked
+    if len(shape) - (0 if found.keep else len(found.axes)) < (context.rank(other) or 0):
+        return None
+    made = found.along(
+        found.axes, above.inputs[0], context.opset(), keep=found.keep, operator="ReduceMean"
+    )
+    reason = f"A sum of {count} numbers over {count} is their mean."
+    return Replacement.by(made, reason, above, node)
 
 
 def _of_transpose(node: ir.Node, context: Context) -> Outcome:

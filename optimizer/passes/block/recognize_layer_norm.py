@@ -61,6 +61,25 @@ FACTORED_LAYER_NORM = Pattern(
 """As TensorFlow and Keras write it: a factor and a shift, both with the scale."""
 
 
+SPREAD = conditions.mean(
+    either(X**2, X * X), "variance", conditions.same_axes("variance", "mean")
+) - either(MEAN**2, MEAN * MEAN)
+OTHER_ROOT = node(
+    "Sqrt",
+    either(node("Relu", SPREAD), SPREAD, VARIANCE) + Number(None, name="epsilon", sample=1e-6),
+    core=True,
+)
+JAX_LAYER_NORM = Pattern(
+    "LayerNormalization",
+    CENTERED * either(GAIN / OTHER_ROOT, GAIN * node("Reciprocal", OTHER_ROOT)) + OFFSET,
+    (
+        conditions.of_float_type(),
+        *(conditions.fits_axes(name, "mean") for name in ("scale", "bias")),
+    ),
+)
+"""As JAX writes it: the variance is the mean square less the squared mean, and never below 0."""
+
+
 def _over_the_same(found: Found, context: Context) -> str | None:
     axis, rank = context.attribute(found.named["root"], "axis"), context.rank(found.values["x"])
     first = conditions.first_axis(found, "mean", context)
@@ -88,8 +107,9 @@ class RecognizeLayerNorm(Pass):
 
     What it does:
         Exporters spell layer normalization out in seven to nine nodes: mean, difference, square,
-        mean, ε, root, quotient, scale, bias; TensorFlow and Keras as x · factor + shift. They
-        become one LayerNormalization. So does an RMSNormalization of the difference to the mean.
+        mean, ε, root, quotient, scale, bias; TensorFlow and Keras as x · factor + shift; JAX with
+        mean(x²) − mean(x)² for the variance. They become one LayerNormalization. So does an
+        RMSNormalization of the difference to the mean.
     Before:
         (x − mean(x)) / √(mean((x − mean(x))²) + ε) · scale + bias
     After:
@@ -118,6 +138,11 @@ class RecognizeLayerNorm(Pass):
     @matches(FACTORED_LAYER_NORM, name="FactoredLayerNorm")
     def factored(self, found: Found, context: Context) -> Outcome:
         """A factor and a shift for each row."""
+        return _recognized(found, context)
+
+    @matches(JAX_LAYER_NORM, name="JaxLayerNorm")
+    def squares(self, found: Found, context: Context) -> Outcome:
+        """A variance from the means of the numbers and of their squares."""
         return _recognized(found, context)
 
     @matches(CENTERED_RMS_NORM, name="CenteredRmsNorm")

@@ -42,10 +42,16 @@ class Reduction:
     rank: int
 
     def along(
-        self, axes: Sequence[int], source: Operand | None, opset: int, *, keep: bool
+        self,
+        axes: Sequence[int],
+        source: Operand | None,
+        opset: int,
+        *,
+        keep: bool,
+        operator: str = "",
     ) -> NewNode:
-        """The same reduction of something else, along other axes."""
-        name = self.node.op_type
+        """The same reduction, or that of another operator, of something else, along other axes."""
+        name = operator or self.node.op_type
         kept = {key: value for key, value in self.node.attributes.items() if key not in _AXES}
         attributes: dict[str, object] = {**kept, "keepdims": int(keep)}
         if name in EXTREMES:
