@@ -18,6 +18,25 @@ GUARD = "recognizes-a-guard-against-rows-without-keys"
 PUT = "recognizes-scores-that-are-put-out-and-a-mask"
 HEADS = "recognizes-heads-with-a-mask-of-keys"
 CACHE = "recognizes-repeated-heads-and-earlier-keys"
+EARLY_GPT2 = """
+<ir_version: 6, opset_import: ["" : 11]>
+g (float[2,2,S,4] q, float[2,2,4,S] k, float[2,2,S,4] v, int64[1] length) => (float[2,2,S,4] y)
+<float root = {2}, float much = {10000}, float one = {1}, int64[1] zero = {0},
+ int64[1] rows = {2}, int64[1] columns = {3},
+ float[1,1,4,4] lower = {1, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1}>
+{
+   product = MatMul (q, k)
+   scores = Div (product, root)
+   some = Slice (lower, zero, length, rows)
+   b = Slice (some, zero, length, columns)
+   taken = Mul (scores, b)
+   opposite = Sub (one, b)
+   hidden = Mul (opposite, much)
+   masked = Sub (taken, hidden)
+   shares = Softmax <axis = 3> (masked)
+   y = MatMul (shares, v)
+}
+"""
 
 
 def random(*shape: int, seed: int = 0) -> np.ndarray:
@@ -72,6 +91,16 @@ def test_windows_have_their_masks_whatever_the_number_of_pictures(pictures: int)
 def test_a_mask_of_keys_is_spread_over_rows_of_any_number(length: int) -> None:
     flat = {name: random(2, length, 8, seed=seed) for seed, name in enumerate(("q", "k", "v"))}
     recognized(HEADS, flat | {"mask": random(2, 1, 1, length)})
+
+
+@pytest.mark.parametrize("length", [2, 4])
+def test_a_mask_that_is_multiplied_as_in_the_first_gpt_2_is_recognized(length: int) -> None:
+    feeds: dict[str, np.ndarray] = {"length": np.array([length])}
+    feeds |= {"q": random(2, 2, length, 4), "k": random(2, 2, 4, length, seed=1)}
+    feeds["v"] = random(2, 2, length, 4, seed=2)
+    left = compared(EARLY_GPT2, feeds, Pipeline.of("cpu"))
+    assert "Attention" in left
+    assert "Softmax" not in left
 
 
 @pytest.mark.parametrize("case", [HEADS, CACHE])
