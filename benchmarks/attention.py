@@ -35,7 +35,7 @@ from optimizer.verify.comparison import RTOL
 PASSES = ("raise-opset-for-attention", "recognize-attention", "recognize-rotary-embedding")
 RULES = ("Attention", "HeadsInside", "RepeatedHeads", "EarlierKeys", "RotaryEmbedding")
 SECONDS = 1.0
-_ON_THE_WAY = frozenset({"Cast", "Dropout", "Identity", "IsNaN", "Reshape", "Where"})
+_ON_THE_WAY = frozenset({"Cast", "Dropout", "Identity", "IsNaN", "Reshape", "Unsqueeze", "Where"})
 """What may stand between a Softmax and the product with the values."""
 
 Feeds = Mapping[str, Any]

@@ -1,5 +1,7 @@
 """Small networks of the library transformers with random weights, exported by both exporters.
 
+GPT-2 as the library had it first, `gpt2_early`, is written out here.
+
     python -m benchmarks.networks.library FOLDER [NAME ...] [--attention eager|sdpa]
 
 Needs torch, transformers and onnxscript. A file is `<name>_<exporter>.onnx`; beside it lie its
@@ -20,6 +22,9 @@ import numpy as np
 import torch
 import transformers
 from torch import Tensor, nn
+
+from benchmarks.networks.early_gpt2 import EarlyGpt2
+from benchmarks.networks.encoders import Size
 
 EXPORTERS = {"ts": False, "dynamo": True}
 OPSET = {"ts": 17, "dynamo": 18}
@@ -83,6 +88,13 @@ def made(kind: str, config: Any, take: Callable[..., Any]) -> Callable[[], nn.Mo
         return Plain(getattr(transformers, kind)(config), take).eval()
 
     return build
+
+
+def early_gpt2() -> nn.Module:
+    """GPT-2 of 2020 in six layers."""
+    torch.manual_seed(0)
+    size = Size(layers=6, width=32, heads=4, inner=128)
+    return Plain(EarlyGpt2(size, words=WORDS, positions=64), encoded).eval()
 
 
 def ids(*shape: int) -> Tensor:
@@ -190,6 +202,7 @@ def language() -> dict[str, Case]:
         "distilbert": Case(made("DistilBertModel", distil, encoded), text, TEXT),
         "gpt2": Case(made("GPT2Model", gpt2, masked), text, TEXT),
         "gpt2_cache": Case(made("GPT2Model", gpt2, cached), with_past(2, 4, 8), past_sizes(2)),
+        "gpt2_early": Case(early_gpt2, text, TEXT),
         "gptj": Case(made("GPTJModel", gptj, masked), text, TEXT),
         "cohere": Case(made("CohereModel", cohere, masked), text, TEXT),
         "llama": Case(made("LlamaModel", llama, masked), text, TEXT),

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import onnx_ir as ir
 
+from optimizer.passes.block.unit_axes import view
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, NewInitializer, NewNode, Outcome, Replacement, producer_of
+from optimizer.rules import Context, NewNode, Outcome, Replacement, producer_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class HoistUnsqueeze(Pass):
             return None
         place = first.place if first.place <= first.axis else first.place + 1
         axis = first.axis + (place <= first.axis)
-        whole = _unsqueezed(source, place, context)
+        whole = view("Unsqueeze", source, [place], context)
         picked = [
             NewNode("Gather", [whole.output(), row.gather.inputs[1]], {"axis": axis})
             for row in rows
@@ -109,10 +110,3 @@ def _row(view: ir.Node, context: Context) -> _Row | None:
 
 def _first(node: ir.Node, other: ir.Node, context: Context) -> bool:
     return other is node or context.precedes(node, other)
-
-
-def _unsqueezed(source: ir.Value, place: int, context: Context) -> NewNode:
-    if context.opset() < 13:
-        return NewNode("Unsqueeze", [source], {"axes": [place]})
-    axes = NewInitializer.ints([place], f"{source.name}_axes")
-    return NewNode("Unsqueeze", [source, axes])

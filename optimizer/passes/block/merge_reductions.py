@@ -9,13 +9,12 @@ import onnx_ir as ir
 from optimizer.operators.catalogue import RESHAPING
 from optimizer.operators.reduction import reduced
 from optimizer.passes.block.reductions import EXTREMES, REDUCTIONS, reduction_of
+from optimizer.passes.block.unit_axes import view
 from optimizer.passes.wording import shared
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import (
     Context,
     Declined,
-    NewInitializer,
-    NewNode,
     Outcome,
     Replacement,
     producer_of,
@@ -221,7 +220,4 @@ def _of_one(node: ir.Node, context: Context) -> Outcome:
     reason = f"{node.op_type} of one element is that element."
     if found.keep:
         return Replacement([node], {node.outputs[0]: source}, reason)
-    if context.opset() < 13:
-        return Replacement.by(NewNode("Squeeze", [source], {"axes": [*found.axes]}), reason, node)
-    listed = NewInitializer.ints(found.axes, f"{source.name}_axes")
-    return Replacement.by(NewNode("Squeeze", [source, listed]), reason, node)
+    return Replacement.by(view("Squeeze", source, found.axes, context), reason, node)

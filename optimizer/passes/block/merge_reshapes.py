@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import onnx_ir as ir
 
 from optimizer.folding.exclusive_producers import exclusive_producers
 from optimizer.folding.reshape_target import reshape_target
 from optimizer.model.graph import use_count
 from optimizer.operators.catalogue import RESHAPING, UNARY
+from optimizer.passes.block.unit_axes import axes_of, view
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import (
     Context,
@@ -82,7 +81,7 @@ class MergeReshapes(Pass):
         if data is None or rank is None or index is None or context.rank(places) != 0:
             return None
         axis = gather.attributes.get_int("axis", 0)
-        if _axes(node, rank, context) != [axis % rank] or not context.single_use(picked):
+        if axes_of(node, rank, context) != [axis % rank] or not context.single_use(picked):
             return None
         place = NewInitializer.ints([int(index)], f"{picked.name}_index")
         merged = NewNode("Gather", [data, place], {"axis": axis})
@@ -154,7 +153,7 @@ def _merged_axes(
         inner_rank, outer_rank = context.rank(source), context.rank(above.outputs[0])
     if inner_rank is None or outer_rank is None:
         return None
-    inner, outer = _axes(above, inner_rank, context), _axes(node, outer_rank, context)
+    inner, outer = axes_of(above, inner_rank, context), axes_of(node, outer_rank, context)
     if not inner or not outer:
         return None
     if node.op_type == "Unsqueeze":
@@ -163,15 +162,7 @@ def _merged_axes(
     else:
         kept = [place for place in range(inner_rank) if place not in inner]
         axes = sorted([*inner, *(kept[axis] for axis in outer)])
-    if context.opset() < 13:
-        return NewNode(node.op_type, [source], {"axes": axes})
-    return NewNode(node.op_type, [source, NewInitializer.ints(axes, f"{source.name}_axes")])
-
-
-def _axes(node: ir.Node, rank: int, context: Context) -> Sequence[int] | None:
-    """The axes, counted from the front; None where they are not given or not constant."""
-    axes = context.parameter(node, "axes", 1)
-    return None if axes is None else [axis + rank if axis < 0 else axis for axis in axes]
+    return view(node.op_type, source, axes, context)
 
 
 def _only_views(value: ir.Value) -> bool:

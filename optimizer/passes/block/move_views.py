@@ -11,6 +11,8 @@ from optimizer.dimension import Dimension
 from optimizer.operators.call import in_numbers
 from optimizer.operators.catalogue import BROADCASTING, RESHAPING, UNARY
 from optimizer.passes.block.regions import Carried, read_by_alone, region_above
+from optimizer.passes.block.unit_axes import axes_of, view
+from optimizer.passes.wording import shared
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import (
     Context,
@@ -22,6 +24,7 @@ from optimizer.rules import (
     Replacement,
     given,
     producer_of,
+    transposition,
 )
 
 Shape = tuple[Dimension, ...]
@@ -37,7 +40,8 @@ class MoveViews(Pass):
     What it does:
         A Reshape, Squeeze, Unsqueeze or Flatten after elementwise operators goes away where those
         before them gave another shape to what has the last shape already: the operators work in
-        that shape. Views of all operands of an elementwise operator become one of its result.
+        that shape. Views of all operands of an elementwise operator become one of its result. Axes
+        of size 1 are left out before a Transpose, and put in after it.
     Before:
         x[2, 3, 4] → Reshape(2, 12) → Relu → Mul(2) → Reshape(2, 3, 4)
     After:
@@ -102,6 +106,41 @@ class MoveViews(Pass):
         values = {node.outputs[0]: end.output()}
         reason = f"All operands are given the same shape: {node.op_type} can be before that."
         return Replacement([*known, node], values, reason, nodes=[*work.made, end])
+
+    @rule("Squeeze", name="SqueezeAfterTranspose", reach=2)
+    def squeezed(self, node: ir.Node, context: Context) -> Outcome:
+        """Axes of size 1 that a Transpose moves before they are left out."""
+        moving = producer_of(node.inputs[0], "Transpose")
+        perm = None if moving is None else transposition(moving, context)
+        axes = None if perm is None else axes_of(node, len(perm), context)
+        if moving is None or perm is None or not axes or moving.inputs[0] is None:
+            return None
+        if blocked := shared(moving.outputs[0], node):
+            return blocked
+        kept = [source for axis, source in enumerate(perm) if axis not in axes]
+        first = view("Squeeze", moving.inputs[0], sorted(perm[axis] for axis in axes), context)
+        order = [sorted(kept).index(source) for source in kept]
+        last = NewNode("Transpose", [first.output()], {"perm": order})
+        reason = "An axis of size 1 that is left out need not be moved before."
+        return Replacement([moving, node], {node.outputs[0]: last.output()}, reason, [first, last])
+
+    @rule("Transpose", name="UnsqueezeBeforeTranspose", reach=2)
+    def unsqueezed(self, node: ir.Node, context: Context) -> Outcome:
+        """Axes of size 1 that are put in before a Transpose moves them."""
+        putting = producer_of(node.inputs[0], "Unsqueeze")
+        perm = transposition(node, context)
+        axes = None if putting is None or perm is None else axes_of(putting, len(perm), context)
+        if putting is None or perm is None or not axes or putting.inputs[0] is None:
+            return None
+        if blocked := shared(putting.outputs[0], node):
+            return blocked
+        kept = [source for source in perm if source not in axes]
+        order = [sorted(kept).index(source) for source in kept]
+        first = NewNode("Transpose", [putting.inputs[0]], {"perm": order})
+        places = [axis for axis, source in enumerate(perm) if source in axes]
+        last = view("Unsqueeze", first.output(), places, context)
+        reason = "An axis of size 1 that is put in need not be moved afterwards."
+        return Replacement([putting, node], {node.outputs[0]: last.output()}, reason, [first, last])
 
 
 @dataclass(slots=True, kw_only=True)

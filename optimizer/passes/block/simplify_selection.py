@@ -17,6 +17,10 @@ _OPPOSITE = {
 _OR_EQUAL_SINCE = 12
 """The operator set in which comparisons that include equality appear."""
 
+_MOVES = ("Expand", "Identity", "Reshape", "Squeeze", "Tile", "Transpose", "Unsqueeze")
+"""Operators that hand on elements of their first input."""
+_MOST_MOVES = 4
+
 
 @register
 class SimplifySelection(Pass):
@@ -25,8 +29,9 @@ class SimplifySelection(Pass):
     What it does:
         A Where whose condition is constant, or whose two choices are the same value, is that
         choice; a choice that the same condition has made already is not made again. A Where of a
-        Not swaps its choices. Comparing a boolean with true is that boolean, `x and x` is x, and
-        Not of a comparison of integers is the opposite comparison.
+        Not swaps its choices; one of an And does without the side that is true everywhere, which
+        only gives a shape. Comparing a boolean with true is that boolean, `x and x` is x, and Not
+        of a comparison of integers is the opposite comparison.
     Before:
         c → Not → Where(·, a, b)
     After:
@@ -85,6 +90,25 @@ class SimplifySelection(Pass):
         reason = "Where the condition does not hold, the other choice is taken."
         return Replacement.by(made, reason, inverse, node)
 
+    @rule("Where", name="TrueEverywhere", reach=2 + _MOST_MOVES)
+    def by_and(self, node: ir.Node, context: Context) -> Outcome:
+        """A condition one side of which only gives it its shape."""
+        both = producer_of(node.inputs[0], "And")
+        for place in (0, 1) if both is not None else ():
+            assert both is not None
+            if not _is_true(both.inputs[place], context):
+                continue
+            kept = both.inputs[1 - place]
+            if not any(
+                context.same_shape(value, node.outputs[0])
+                for value in (kept, *node.inputs[1:])
+                if value is not None
+            ):
+                return Declined("The result may have another shape without one side", (both,))
+            reason = "One side is true everywhere: the other one decides."
+            return Replacement([both, node], {}, reason, inputs={(node, 0): kept})
+        return None
+
     @rule("Not", name="NotOfComparison", reach=2)
     def opposite(self, node: ir.Node, context: Context) -> Outcome:
         """The opposite comparison."""
@@ -116,6 +140,22 @@ class SimplifySelection(Pass):
             if context.scalar(other) is True:
                 return _is(node, value, context, "It equals true where it is true.")
         return None
+
+
+def _is_true(value: ir.Value | None, context: Context) -> bool:
+    """Whether all elements are true, of a constant or of what is spread or moved of one."""
+    for _ in range(_MOST_MOVES):
+        array = context.array(value)
+        if array is not None:
+            return array.size > 0 and bool(array.all())
+        above = producer_of(value, *_MOVES, "ConstantOfShape")
+        if above is None:
+            return False
+        if above.op_type == "ConstantOfShape":
+            filling = above.attributes.get_tensor("value")
+            return filling is not None and bool(filling.numpy().all())
+        value = above.inputs[0]
+    return False
 
 
 def _is(node: ir.Node, value: ir.Value | None, context: Context, reason: str) -> Outcome:

@@ -9,6 +9,7 @@ import onnx_ir as ir
 
 from optimizer.dimension import Dimension
 from optimizer.folding.exclusive_producers import exclusive_producers
+from optimizer.passes.block.unit_axes import view
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import (
     Context,
@@ -32,15 +33,16 @@ class UnwrapMatMul(Pass):
         A tensor that is flattened to a matrix, multiplied by a matrix, and given its leading axes
         back, is multiplied as it is: MatMul takes any number of leading axes. A bias added in
         between comes along. So do products of tensors whose batch and heads were made one axis,
-        with what stands between them: scale, Softmax, a Transpose of the last two axes.
+        with what stands between them: scale, Softmax, a Transpose of the last two axes. Axes of
+        size 1 beside them, which tf2onnx writes for an Einsum, are left out.
     Before:
         x[batch, seq, 64] → Reshape(-1, 64) → MatMul([64, 256]) → Reshape(batch, seq, 256)
     After:
         x[batch, seq, 64] → MatMul([64, 256])
     When it is safe:
         The leading axes and the last axis of x are certainly those of the result and of the
-        flattened matrix; the second factor is a matrix, or has the same leading axes made one;
-        nothing else reads the flat result.
+        flattened matrix, but for axes of size 1; the second factor is a matrix, or has the same
+        leading axes made one; nothing else reads the flat result.
     Numerics:
         The same sums of products; a runtime may sum in another order for another shape.
     Source:
@@ -92,12 +94,16 @@ class UnwrapMatMul(Pass):
         flat = context.symbolic.shape(node.inputs[0])
         if product is None or whole is None or flat is None or len(flat) != 3:
             return None
-        if len(whole) < 4 or whole[-2:] != flat[1:]:
+        extra = _beside(whole, flat[1:])
+        if extra is None or len(whole) - len(extra) < 4:
             return None
-        unmerging = _Unmerging(context, whole[:-2])
+        unmerging = _Unmerging(context, _without(whole, extra)[:-2])
         made = unmerging.of(node.inputs[0])
         if made is None:
             return None
+        if extra:
+            unmerging.made.append(view("Unsqueeze", made, extra, context))
+            made = unmerging.made[-1].output()
         matched = [*dict.fromkeys(unmerging.matched), node]
         reshapes = (each for each in matched if each.op_type == "Reshape")
         targets = (each.inputs[1].producer() for each in reshapes if each.inputs[1] is not None)
@@ -128,14 +134,23 @@ class _Unmerging:
         if value is None or node is None or node.domain or shape is None or len(shape) != 3:
             return None
         if node.op_type == "Reshape":
-            source = node.inputs[0]
-            if self._context.symbolic.shape(source) != (*self._leading, *shape[1:]):
-                return None
-            self.matched.append(node)
-            return source
+            return self._source(node, (*self._leading, *shape[1:]))
         if len(self.matched) >= _MOST_NODES or not self._context.single_use(value):
             return None
         return self._computed(node, len(shape))
+
+    def _source(self, node: ir.Node, wanted: tuple[Dimension, ...]) -> Operand | None:
+        """What a Reshape reads, in the shape that is wanted."""
+        source = node.inputs[0]
+        shape = self._context.symbolic.shape(source)
+        extra = None if shape is None else _units(shape, wanted)
+        if source is None or extra is None:
+            return None
+        self.matched.append(node)
+        if not extra:
+            return source
+        self.made.append(view("Squeeze", source, extra, self._context))
+        return self.made[-1].output()
 
     def _apart(self, array: np.ndarray) -> NewInitializer | None:
         """A constant with the leading axes."""
@@ -166,6 +181,34 @@ class _Unmerging:
         self.matched.append(node)
         self.made.append(NewNode(node.op_type, operands, attributes))
         return self.made[-1].output()
+
+
+def _units(shape: tuple[Dimension, ...], wanted: tuple[Dimension, ...]) -> list[int] | None:
+    """Axes of size 1 without which a shape is the wanted one."""
+    extra: list[int] = []
+    for axis, size in enumerate(shape):
+        if wanted and size == wanted[0]:
+            wanted = wanted[1:]
+        elif size == 1:
+            extra.append(axis)
+        else:
+            return None
+    return None if wanted else extra
+
+
+def _beside(shape: tuple[Dimension, ...], last: tuple[Dimension, ...]) -> list[int] | None:
+    """Axes of size 1, as few as can be, without which a shape ends in the last ones."""
+    extra: list[int] = []
+    for axis in range(len(shape))[::-1]:
+        if _without(shape, extra)[-2:] == last:
+            return extra
+        if shape[axis] == 1:
+            extra.insert(0, axis)
+    return None
+
+
+def _without(shape: tuple[Dimension, ...], axes: list[int]) -> tuple[Dimension, ...]:
+    return tuple(size for axis, size in enumerate(shape) if axis not in axes)
 
 
 def _bias(node: ir.Node, context: Context) -> ir.Value | None:

@@ -18,6 +18,60 @@ GUARD = "recognizes-a-guard-against-rows-without-keys"
 PUT = "recognizes-scores-that-are-put-out-and-a-mask"
 HEADS = "recognizes-heads-with-a-mask-of-keys"
 CACHE = "recognizes-repeated-heads-and-earlier-keys"
+EARLY_GPT2 = """
+<ir_version: 6, opset_import: ["" : 11]>
+g (float[2,2,S,4] q, float[2,2,4,S] k, float[2,2,S,4] v, int64[1] length) => (float[2,2,S,4] y)
+<float root = {2}, float much = {10000}, float one = {1}, int64[1] zero = {0},
+ int64[1] rows = {2}, int64[1] columns = {3},
+ float[1,1,4,4] lower = {1, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1}>
+{
+   product = MatMul (q, k)
+   scores = Div (product, root)
+   some = Slice (lower, zero, length, rows)
+   b = Slice (some, zero, length, columns)
+   taken = Mul (scores, b)
+   opposite = Sub (one, b)
+   hidden = Mul (opposite, much)
+   masked = Sub (taken, hidden)
+   shares = Softmax <axis = 3> (masked)
+   y = MatMul (shares, v)
+}
+"""
+KERAS = """
+<ir_version: 8, opset_import: ["" : 17]>
+g (float[N,5,2,4] q, float[N,5,2,4] k, float[N,5,2,4] v, bool[5,5] seen) => (float[N,5,2,4] y)
+<float scale = {0.5}, bool yes = {1}, float low = {-1e9}, int64[1] one = {1}, int64[1] two = {2},
+ int64[1] three = {3}, int64[1] four = {4}, int64[3] flat = {-1,5,4}, int64[3] square = {-1,5,5},
+ int64[3] wide = {-1,4,5}, int64[5] scored = {-1,2,5,5,1}, int64[5] apart = {-1,2,5,4,1}>
+{
+   q5 = Unsqueeze (q, three)
+   qt = Transpose <perm = [0, 2, 1, 3, 4]> (q5)
+   q3 = Reshape (qt, flat)
+   k5 = Unsqueeze (k, one)
+   kt = Transpose <perm = [0, 3, 1, 2, 4]> (k5)
+   k3 = Reshape (kt, flat)
+   kt3 = Transpose <perm = [0, 2, 1]> (k3)
+   product = MatMul (q3, kt3)
+   product5 = Reshape (product, scored)
+   product4 = Squeeze (product5, four)
+   scores = Mul (product4, scale)
+   sizes = Shape (scores)
+   all = Expand (yes, sizes)
+   both = And (all, seen)
+   masked = Where (both, scores, low)
+   shares = Softmax (masked)
+   shares5 = Unsqueeze (shares, three)
+   shares3 = Reshape (shares5, square)
+   v5 = Unsqueeze (v, two)
+   vt = Transpose <perm = [0, 3, 2, 4, 1]> (v5)
+   v3 = Reshape (vt, wide)
+   vt3 = Transpose <perm = [0, 2, 1]> (v3)
+   found = MatMul (shares3, vt3)
+   found5 = Reshape (found, apart)
+   found4 = Squeeze (found5, four)
+   y = Transpose <perm = [0, 2, 1, 3]> (found4)
+}
+"""
 
 
 def random(*shape: int, seed: int = 0) -> np.ndarray:
@@ -72,6 +126,22 @@ def test_windows_have_their_masks_whatever_the_number_of_pictures(pictures: int)
 def test_a_mask_of_keys_is_spread_over_rows_of_any_number(length: int) -> None:
     flat = {name: random(2, length, 8, seed=seed) for seed, name in enumerate(("q", "k", "v"))}
     recognized(HEADS, flat | {"mask": random(2, 1, 1, length)})
+
+
+@pytest.mark.parametrize("length", [2, 4])
+def test_a_mask_that_is_multiplied_as_in_the_first_gpt_2_is_recognized(length: int) -> None:
+    feeds: dict[str, np.ndarray] = {"length": np.array([length])}
+    feeds |= {"q": random(2, 2, length, 4), "k": random(2, 2, 4, length, seed=1)}
+    feeds["v"] = random(2, 2, length, 4, seed=2)
+    left = compared(EARLY_GPT2, feeds, Pipeline.of("cpu"))
+    assert "Attention" in left
+    assert "Softmax" not in left
+
+
+def test_an_einsum_as_keras_has_it_written_is_recognized_with_its_mask() -> None:
+    seen = np.tril(np.ones((5, 5), np.bool_))
+    left = compared(KERAS, three(3, 5, 2, 4) | {"seen": seen}, Pipeline.of("cpu"))
+    assert sorted({*left} - {"Reshape", "Constant"}) == ["Attention", "Where"]
 
 
 @pytest.mark.parametrize("case", [HEADS, CACHE])

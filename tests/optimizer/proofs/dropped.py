@@ -97,6 +97,25 @@ DROPPED = (
         "e = Where(c, a, b) y = Where(c, e, d)", "y = Where(c, b, d)",
     ),
     Dropped(
+        "simplify-selection", "A side that is true everywhere gives the result no shape",
+        "(float[1] x, bool[1] c) => (float[n] y) <bool[2] all = {1, 1}, float low = {-10000}>",
+        "b = And(all, c) y = Where(b, x, low)", "y = Where(c, x, low)",
+    ),
+    Dropped(
+        "recognize-where", "It says `reassociates`, not `exact`: x may be infinite or NaN",
+        "(float[1] x, bool[1] c) => (float[1] y)"
+        " <float one = {1}, float much = {10000}, float low = {-10000}>",
+        "b = Cast <to = 1> (c) a = Mul(x, b) o = Sub(one, b) h = Mul(much, o) y = Sub(a, h)",
+        "y = Where(c, x, low)",
+    ),
+    Dropped(
+        "recognize-where", "One factor is 0 or 1 everywhere",
+        "(float[1] x, float[1] b) => (float[1] y)"
+        " <float one = {1}, float much = {10000}, float low = {-10000}>",
+        "a = Mul(x, b) o = Sub(one, b) h = Mul(much, o) y = Sub(a, h)",
+        "c = Equal(b, one) y = Where(c, x, low)", exact=False,
+    ),
+    Dropped(
         "eliminate-noop-cast", "The type in the middle holds every value: float16 in float32",
         _X, "h = Cast <to = 10> (x) y = Cast <to = 1> (h)", "y = Identity(x)",
     ),
