@@ -26,7 +26,7 @@ from studio.tasks import Task, Work
 from studio.versus import Versus
 from studio.workspace import Workspace
 
-AHEAD_PATIENCE_S = 600
+_LAYOUTS_PATIENCE_S = 600
 _KERNELS = "generate-kernels"
 _OPEN, _PLANS = "open-model", "open-plans"
 
@@ -149,7 +149,7 @@ def _is_answered(model: OpenedModel, run: OpenedRun, question: Question) -> bool
 def ask_ahead(model: OpenedModel, run: OpenedRun, step: int = 0) -> None:
     """Have the passes asked about a step, and the trace open, before anybody wants to know.
 
-    That of a step where somebody rests is asked until somebody rests elsewhere.
+    About the source they are asked in any case, about another step until somebody rests elsewhere.
     """
     if step:
         turns().rest(run.folder, step)
@@ -160,7 +160,7 @@ def ask_ahead(model: OpenedModel, run: OpenedRun, step: int = 0) -> None:
 def _ask_ahead(
     model: OpenedModel, run: OpenedRun, step: int, **following: Unpack[Following]
 ) -> None:
-    """Of the source whatever else is asked is no reason to end, and it is asked once."""
+    """Another step is forgotten afterwards; that the source was asked about is remembered."""
     try:
         _ask_in_turn(model, run, step, following)
     finally:
@@ -170,12 +170,13 @@ def _ask_ahead(
 
 
 def _ask_in_turn(model: OpenedModel, run: OpenedRun, step: int, following: Following) -> None:
+    """A little at a time; of a source with answers, what helps to ask about other steps."""
     questions = [Question(step, part) for part in PARTS]
     answered = all(_is_answered(model, run, question) for question in questions)
     if answered and step:
         return
     if (layouts := tasks().get(("layouts", model.key, run.key))) is not None:
-        layouts.wait(AHEAD_PATIENCE_S)  # they need the worker that has the run open
+        layouts.wait(_LAYOUTS_PATIENCE_S)  # they need the worker that has the run open
     done = False
     while not done:
         with turns().ahead(run.folder, step) as wanted:
