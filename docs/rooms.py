@@ -30,7 +30,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("gallery",),
         ("artifacts", "figures"),
         ("graphview",),
-        ("environment", "link", "postponed", "tasks", "viewer"),
+        ("environment", "link", "postponed", "tasks", "turns", "viewer"),
     ),
     "profiling": (
         ("calibration",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import Unpack
@@ -20,12 +20,13 @@ from studio.artifacts.store import run_key
 from studio.environment import LOCAL_FILES
 from studio.gallery import gallery
 from studio.layouts import LAYOUTS
-from studio.preview import PARTS, PREVIEW, Question, StepPreview, know_values
-from studio.services import records, store, tasks
+from studio.preview import PARTS, PREVIEW, Question, StepPreview, ask_some
+from studio.services import records, store, tasks, turns
 from studio.tasks import Task, Work
 from studio.versus import Versus
 from studio.workspace import Workspace
 
+_LAYOUTS_PATIENCE_S = 600
 _KERNELS = "generate-kernels"
 _OPEN, _PLANS = "open-model", "open-plans"
 
@@ -130,19 +131,60 @@ def _source_layouts(model: OpenedModel, **following: Unpack[Following]) -> Path:
 
 def preview_task(model: OpenedModel, run: OpenedRun, question: Question) -> Task[StepPreview]:
     """What passes would do at a step of a run; the same task for all that ask this."""
-    work = partial(store().get, PREVIEW, (model, run), question)
+    work = partial(_preview, model, run, question)
     return tasks().start(PREVIEW.key((model, run), question), work)
 
 
-def ask_ahead(model: OpenedModel, run: OpenedRun) -> None:
-    """Have the passes asked about the source, and the trace open, before anybody wants to know."""
-    tasks().start(("what-if ahead", model.key, run.key), partial(_ask_ahead, model, run))
+def _preview(
+    model: OpenedModel, run: OpenedRun, question: Question, **following: Unpack[Following]
+) -> StepPreview:
+    with nullcontext() if _is_answered(model, run, question) else turns().answering(run.folder):
+        return store().get(PREVIEW, (model, run), question, **following)
 
 
-def _ask_ahead(model: OpenedModel, run: OpenedRun, **following: Unpack[Following]) -> None:
-    store().prepare(know_values, run, **following)
-    for part in PARTS:
-        store().get(PREVIEW, (model, run), Question(0, part), **following)
+def _is_answered(model: OpenedModel, run: OpenedRun, question: Question) -> bool:
+    return store().has(PREVIEW, (model, run), question)
+
+
+def ask_ahead(model: OpenedModel, run: OpenedRun, step: int = 0) -> None:
+    """Have the passes asked about a step, and the trace open, before anybody wants to know.
+
+    About the source they are asked in any case, about another step until somebody rests elsewhere.
+    """
+    if step:
+        turns().rest(run.folder, step)
+    work = partial(_ask_ahead, model, run, step)
+    tasks().start(("what-if ahead", model.key, run.key, step), work)
+
+
+def _ask_ahead(
+    model: OpenedModel, run: OpenedRun, step: int, **following: Unpack[Following]
+) -> None:
+    """Another step is forgotten afterwards; that the source was asked about is remembered."""
+    try:
+        _ask_in_turn(model, run, step, following)
+    finally:
+        if step:
+            turns().leave(run.folder, step)
+            tasks().drop(("what-if ahead", model.key, run.key, step))
+
+
+def _ask_in_turn(model: OpenedModel, run: OpenedRun, step: int, following: Following) -> None:
+    """A little at a time; of a source with answers, what helps to ask about other steps."""
+    questions = [Question(step, part) for part in PARTS]
+    answered = all(_is_answered(model, run, question) for question in questions)
+    if answered and step:
+        return
+    if (layouts := tasks().get(("layouts", model.key, run.key))) is not None:
+        layouts.wait(_LAYOUTS_PATIENCE_S)  # they need the worker that has the run open
+    done = False
+    while not done:
+        with turns().ahead(run.folder, step) as wanted:
+            if not wanted:
+                return
+            done = store().prepare(ask_some, run, None if answered else step, **following)
+    for question in questions:
+        _preview(model, run, question, **following)
 
 
 def upload_task(files: dict[str, bytes]) -> Task[OpenedModel]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Literal
 from weakref import WeakKeyDictionary
 
 from optimizer.codec import Format
+from optimizer.collection import collection_paused
 from optimizer.isolation import Progress
 from optimizer.pipeline import Pipeline
 from optimizer.registry import Pass, passes
@@ -25,6 +27,8 @@ PASS_SECONDS = 0.1
 """CPU time of one pass; what it has found by then is told as "at least"."""
 KNOW_SECONDS = 5.0
 """CPU time of finding out about values before anybody asks."""
+AHEAD_SECONDS = 0.25
+"""CPU time of what is done ahead at a time; who wants an answer meanwhile waits for its end."""
 PLANNING = frozenset({"kernels", "memory"})
 """Families that plan the whole graph, seconds long: they are not asked by the way."""
 
@@ -66,6 +70,7 @@ def asked_passes(pipeline: Pipeline) -> list[Pass]:
     return [configured.get(declared.id) or declared() for declared in asked]
 
 
+@collection_paused()
 def make_preview(files: TraceFiles, question: Question, *, progress: Progress) -> StepPreview:
     """Ask the passes of a part about the graph at a step; for a worker process.
 
@@ -74,27 +79,67 @@ def make_preview(files: TraceFiles, question: Question, *, progress: Progress) -
     """
     progress("asking the passes", 0.0)
     with trace_cursor(files) as cursor:
-        graph = _asked_graph(cursor, question.step)
+        asked = _asked_about(cursor, question.step)
         is_global = question.part == "global"
-        asked = asked_passes(graph.pipeline)
-        found = graph.previews([one for one in asked if one.global_analysis == is_global])
+        found = [asked.answer(one) for one in asked.passes if one.global_analysis == is_global]
     return StepPreview(question.step, tuple(one for one in found if one.matches or one.declined))
 
 
-def know_values(files: TraceFiles) -> None:
-    """Open a trace, and find out what is certain of the values of its source; in a worker.
+@collection_paused()
+def ask_some(files: TraceFiles, step: int | None) -> bool:
+    """A little of what `make_preview` will have to find out about a step; for a worker process.
+
+    First what is certain of the source's values, which holds at other steps, too; then what one
+    pass after the other says, which is remembered until another step is asked about.
+
+    Args:
+        files: the trace, which is open from then on.
+        step: which; None to find out about the values alone.
+
+    Returns:
+        Whether nothing is left.
 
     Raises:
-        StudioError: as `trace_cursor`.
+        StudioError: as `graph_at`.
     """
     with trace_cursor(files) as cursor:
-        graph = _asked_graph(cursor, 0)
-        until = time.thread_time() + KNOW_SECONDS
-        for _, node in graph.nodes:
-            if time.thread_time() > until:
-                return
+        source = _sources.setdefault(cursor, _Source())
+        if not source.known:
+            source.find_out(_asked_about(cursor, 0).graph)
+            return source.known and step is None
+        return step is None or _asked_about(cursor, step).ask_some()
+
+
+_sources = WeakKeyDictionary[Cursor, "_Source"]()
+
+
+@dataclass(slots=True)
+class _Source:
+    """How far the values of an open trace's source are known.
+
+    Attributes:
+        nodes: whose outputs are.
+        seconds: of CPU time that this took.
+        known: it is done: of all nodes, or the time for that is up.
+    """
+
+    nodes: int = 0
+    seconds: float = 0.0
+    known: bool = False
+
+    def find_out(self, graph: AskedGraph) -> None:
+        """Go on for a little."""
+        begun = time.thread_time()
+        spent = 0.0
+        for _, node in graph.nodes[self.nodes :]:
             for value in node.outputs:
                 graph.symbolic.fact(value)
+            self.nodes += 1
+            spent = time.thread_time() - begun
+            if spent > AHEAD_SECONDS:
+                break
+        self.seconds += spent
+        self.known = self.nodes == len(graph.nodes) or self.seconds > KNOW_SECONDS
 
 
 _asked = WeakKeyDictionary[Cursor, "_Asked"]()
@@ -103,12 +148,40 @@ _asked = WeakKeyDictionary[Cursor, "_Asked"]()
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
+    """What was asked about a step.
+
+    Attributes:
+        step: which.
+        opsets: of its graph.
+        graph: that of the step.
+        passes: that can be asked.
+        answers: of those that have been, by pass.
+    """
+
     step: int
     opsets: Mapping[str, int]
     graph: AskedGraph
+    passes: Sequence[Pass]
+    answers: dict[str, Preview] = field(default_factory=dict[str, Preview])
+
+    def answer(self, one: Pass) -> Preview:
+        """What a pass says, asked once."""
+        if one.id not in self.answers:
+            (self.answers[one.id],) = self.graph.previews([one])
+        return self.answers[one.id]
+
+    def ask_some(self) -> bool:
+        """Ask some of those that have not been, the local ones first; whether all have been."""
+        until = time.thread_time() + AHEAD_SECONDS
+        left = [one for one in self.passes if one.id not in self.answers]
+        for one in sorted(left, key=attrgetter("global_analysis")):
+            if time.thread_time() > until:
+                return False
+            self.answer(one)
+        return True
 
 
-def _asked_graph(cursor: Cursor, step: int) -> AskedGraph:
+def _asked_about(cursor: Cursor, step: int) -> _Asked:
     """The graph at a step; there it is the same again, wherever the cursor has been meanwhile.
 
     What is known of values holds at other steps of the same operator sets, too, as it does in a
@@ -117,7 +190,7 @@ def _asked_graph(cursor: Cursor, step: int) -> AskedGraph:
     model = cursor.seek(step)
     known = _asked.get(cursor)
     if known is not None and known.step == step:
-        return known.graph
+        return known
     opsets = dict(model.graph.opset_imports)
     holds = known is not None and known.opsets == opsets and cursor.trace.exactness != "lossy"
     graph = AskedGraph(
@@ -126,8 +199,8 @@ def _asked_graph(cursor: Cursor, step: int) -> AskedGraph:
         seconds=PASS_SECONDS,
         symbolic=known.graph.symbolic if known is not None and holds else None,
     )
-    _asked[cursor] = _Asked(step, opsets, graph)
-    return graph
+    asked = _asked[cursor] = _Asked(step, opsets, graph, asked_passes(graph.pipeline))
+    return asked
 
 
 PREVIEW_FORM = Format(StepPreview, "passlens.what-if/1", "preview of the passes")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -15,11 +16,12 @@ from starlette.routing import BaseRoute, Route
 from optimizer.errors import StudioError
 from optimizer.pipeline_file import pipeline_text
 from profiling.workers import default_pool
+from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.environment import FIRST_MODEL
 from studio.first_picture import ended, first_picture_routes
 from studio.gallery import gallery
 from studio.memory.film.job import film_file
-from studio.opening import model_task, preview_task, run_task
+from studio.opening import ask_ahead, model_task, preview_task, run_task
 from studio.overlays import numbers_file
 from studio.preview import PARTS, PREVIEW, PREVIEW_FORM, Part, Question
 from studio.recordings.shipped import shipped
@@ -59,20 +61,35 @@ async def film(request: Request) -> Response:
 async def what_if(request: Request) -> Response:
     """What the passes of a part would do at a step; a worker finds out."""
     place = request.path_params
-    model = store().model(place["model"])
-    run = store().known_run(model, place["run"]) if model is not None else None
-    step = place["step"]
+    subject = _asked(place)
     part: Part | None = place["part"] if place["part"] in PARTS else None
-    if model is None or run is None or part is None or step > run.result.steps:
+    if subject is None or part is None:
         return _gzipped(None)
-    question = Question(step, part)
-    task = preview_task(model, run, question)
+    question = Question(place["step"], part)
+    task = preview_task(*subject, question)
     await ended(task, PATIENCE_S)
     if task.result is None:
-        tasks().drop_failed(PREVIEW.key((model, run), question))
+        tasks().drop_failed(PREVIEW.key(subject, question))
         text = task.error.message if task.error is not None else "Not done yet; ask again."
         return PlainTextResponse(text, status_code=503)
     return JSONResponse(PREVIEW_FORM.to_json(task.result), headers=_KEPT)
+
+
+async def what_if_ahead(request: Request) -> Response:
+    """Somebody rests at a step, and may ask about it next."""
+    subject = _asked(request.path_params)
+    if subject is not None:
+        ask_ahead(*subject, request.path_params["step"])
+    return Response(status_code=204)
+
+
+def _asked(place: Mapping[str, Any]) -> tuple[OpenedModel, OpenedRun] | None:
+    """Whose step is asked about; None without such a step."""
+    model = store().model(place["model"])
+    run = store().known_run(model, place["run"]) if model is not None else None
+    if model is None or run is None or place["step"] > run.result.steps:
+        return None
+    return model, run
 
 
 async def pipeline(request: Request) -> Response:
@@ -104,6 +121,7 @@ def routes() -> list[BaseRoute]:
         Route("/api/film/{model}/{run}/{request}/{key}.json", film),
         Route("/api/pipeline.json", pipeline),
         Route("/api/what-if/{model}/{run}/{step:int}/{part}.json", what_if),
+        Route("/api/what-if/{model}/{run}/{step:int}/ahead", what_if_ahead, methods=["POST"]),
         Route("/api/health", health),
         *asset_routes(),
         *first_picture_routes(),

@@ -15,6 +15,7 @@ from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
 from studio.recordings.keeper import Keeper, database_url, is_shared
 from studio.tasks import Tasks
+from studio.turns import Turns
 
 
 @lru_cache(maxsize=1)
@@ -44,6 +45,12 @@ def machine_groups() -> Mapping[Group, Status]:
 def tasks() -> Tasks:
     """Work going on in the background."""
     return Tasks()
+
+
+@lru_cache(maxsize=1)
+def turns() -> Turns:
+    """Who may have passes asked now."""
+    return Turns()
 
 
 @lru_cache(maxsize=1)

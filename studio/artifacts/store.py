@@ -194,15 +194,23 @@ class Store:
         folder = subject[1].folder / artifact.name(request)
         return self._read(folder, make, lambda: artifact.read(folder, request), following)
 
+    def has(self, artifact: Artifact[Request, Result], subject: Subject, request: Request) -> bool:
+        """Whether it was made before."""
+        return (subject[1].folder / artifact.name(request)).is_dir()
+
     def prepare(
-        self, job: Callable[[TraceFiles], None], run: OpenedRun, **following: Unpack[Following]
-    ) -> None:
+        self,
+        job: Callable[[TraceFiles, Request], Result],
+        run: OpenedRun,
+        request: Request,
+        **following: Unpack[Following],
+    ) -> Result:
         """Do something ahead, with the trace of a run, in the worker that will be asked about it.
 
         Raises:
             StudioError: as the job says.
         """
-        self._isolate(job, run.files, affinity=_name(run.folder), **following)
+        return self._isolate(job, run.files, request, affinity=_name(run.folder), **following)
 
     def materialize(self, model: OpenedModel, run: OpenedRun, step: int) -> Path:
         """The ONNX file of a step, made on first use.

@@ -37,6 +37,7 @@ class RunningStudio:
 
     url: str
     pid: int
+    cache: Path
 
     def race_workers(self) -> list[int]:
         """The processes in which variants of a race run now."""
@@ -73,7 +74,7 @@ def running_studio(cache: Path) -> Generator[RunningStudio]:
     url = f"http://127.0.0.1:{port}"
     try:
         _wait(url)
-        yield RunningStudio(url, server.pid)
+        yield RunningStudio(url, server.pid, cache)
     finally:
         server.terminate()
         server.wait(20)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +23,17 @@ from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
 from studio.gallery import gallery
 from studio.opening import ask_ahead, preview_task
-from studio.preview import PARTS, Question, StepPreview, asked_passes, know_values, make_preview
+from studio.preview import (
+    PARTS,
+    PREVIEW,
+    Question,
+    StepPreview,
+    ask_some,
+    asked_passes,
+    make_preview,
+)
 from studio.tasks import Tasks
+from studio.turns import Turns
 
 Opened = tuple[Store, OpenedModel, OpenedRun]
 
@@ -34,14 +45,21 @@ def subject(tmp_path: Path) -> Opened:
     return store, model, store.run(model, Pipeline.of("portable"))
 
 
+def all_known(run: OpenedRun, step: int | None) -> None:
+    """Ask ahead, here, until nothing is left."""
+    while not ask_some(run.files, step):
+        pass
+
+
+@pytest.mark.parametrize("ahead", [False, True])
 @pytest.mark.parametrize("share", [0, 1 / 3, 1 / 2, 1])
 def test_both_parts_together_say_what_all_passes_say(
-    subject: Opened, monkeypatch: pytest.MonkeyPatch, share: float
+    subject: Opened, monkeypatch: pytest.MonkeyPatch, share: float, ahead: bool
 ) -> None:
     monkeypatch.setattr(preview, "PASS_SECONDS", 60)
     run = subject[2]
     step = round(run.result.steps * share)
-    know_values(run.files)
+    all_known(run, step if ahead else None)
     pipeline = Pipeline.of("portable")
     asked = asked_passes(pipeline)
     found = what_if(graph_at(run.files, step), asked, pipeline, seconds=60)
@@ -61,35 +79,110 @@ def test_both_parts_together_say_what_all_passes_say(
     assert looks_globally.isdisjoint(one.pass_id for one in parts[0].passes)
 
 
-def test_what_is_asked_ahead_is_there_before_anybody_asks(
-    subject: Opened, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store, model, run = subject
-    tasks = Tasks()
+@dataclass
+class Served:
+    """A server's tasks, and what its workers did for them, in order."""
+
+    tasks: Tasks
+    done: list[tuple[object, ...]] = field(default_factory=list[tuple[object, ...]])
+    then: Callable[[], None] = lambda: None
+    """Called after each job."""
+
+    def ended(self) -> None:
+        """Wait for all tasks; none has failed."""
+        while running := self.tasks.running(()):
+            for task in running.values():
+                assert task.wait(60)
+                assert task.error is None
+
+
+@pytest.fixture
+def served(subject: Opened, monkeypatch: pytest.MonkeyPatch) -> Served:
+    """Pages and tasks over the store of `subject`."""
+    store, served, turns = subject[0], Served(Tasks()), Turns()
     for module in (opening, services):
         monkeypatch.setattr(module, "store", lambda: store)
-        monkeypatch.setattr(module, "tasks", lambda: tasks)
-    done: list[object] = []
+        monkeypatch.setattr(module, "tasks", lambda: served.tasks)
+        monkeypatch.setattr(module, "turns", lambda: turns)
 
     def isolate(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-        done.append(function)
-        return default_pool()(function, *args, **options)
+        served.done.append((function, args[1]))
+        result = default_pool()(function, *args, **options)
+        served.then()
+        return result
 
     monkeypatch.setattr(store, "_isolate", isolate)
+    return served
+
+
+def answered(subject: Opened, step: int) -> bool:
+    """Whether all that can be asked about a step lies in the store."""
+    store, model, run = subject
+    return all(store.has(PREVIEW, (model, run), Question(step, part)) for part in PARTS)
+
+
+def test_what_is_asked_ahead_is_there_before_anybody_asks(subject: Opened, served: Served) -> None:
+    _, model, run = subject
     for opened_before in (False, True):
         ask_ahead(model, run)
-        (ahead,) = tasks.running(()).values()
-        assert ahead.wait(60)
-        assert ahead.error is None
-        assert done.pop(0) is know_values
-        assert len(done) == (0 if opened_before else len(PARTS))
-        tasks.drop(("what-if ahead", model.key, run.key))
-        done.clear()
+        served.ended()
+        *ahead, last = served.done if opened_before else served.done[: -len(PARTS)]
+        assert all(function is ask_some for function, _ in [*ahead, last])
+        assert last[1] == (None if opened_before else 0)
+        served.tasks.drop(("what-if ahead", model.key, run.key, 0))
+        served.done.clear()
     for part in PARTS:
         asking = preview_task(model, run, Question(0, part))
         assert asking.wait(60)
         assert asking.result is not None
-    assert not done
+    assert not served.done
+
+
+def test_the_step_where_somebody_rests_is_asked_about_before_anybody_asks(
+    subject: Opened, served: Served
+) -> None:
+    _, model, run = subject
+    for _ in range(2):
+        ask_ahead(model, run, 3)
+        served.ended()
+    assert answered(subject, 3)
+    assert [request for _, request in served.done[-2:]] == [Question(3, part) for part in PARTS]
+
+
+def test_who_rests_elsewhere_is_not_answered_about_the_step_before(
+    subject: Opened, served: Served
+) -> None:
+    _, model, run = subject
+
+    def move() -> None:
+        served.then = lambda: None
+        ask_ahead(model, run, 5)
+
+    served.then = move
+    ask_ahead(model, run, 3)
+    served.ended()
+    assert served.done[0] == (ask_some, 3)
+    assert not any(request == 3 for _, request in served.done[1:])
+    assert (answered(subject, 3), answered(subject, 5)) == (False, True)
+
+
+def test_who_waits_for_an_answer_comes_before_what_is_left_to_ask_ahead(
+    subject: Opened, served: Served
+) -> None:
+    _, model, run = subject
+    question = Question(5, "local")
+
+    def click() -> None:
+        served.then = lambda: None
+        preview_task(model, run, question)
+        while not services.turns().is_waited_for:
+            time.sleep(0.01)
+
+    served.then = click
+    ask_ahead(model, run, 3)
+    served.ended()
+    assert [request for _, request in served.done[:2]] == [3, question]
+    assert answered(subject, 3)
 
 
 def test_what_is_known_of_the_source_is_not_found_out_again_at_another_step(
@@ -104,7 +197,7 @@ def test_what_is_known_of_the_source_is_not_found_out_again_at_another_step(
             super().__init__(model)
 
     monkeypatch.setattr(asking, "SymbolicValues", Noted)
-    know_values(run.files)
+    all_known(run, None)
     for step in (0, 3, run.result.steps):
         make_preview(run.files, Question(step, "local"), progress=silent)
     assert len(begun) == 1

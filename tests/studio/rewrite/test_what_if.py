@@ -8,9 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, Request, Route, expect
 
-from tests.studio.browsing import opened
+from studio.artifacts.contents import MODELS
+from studio.preview import PARTS, PREVIEW, Question
+from tests.studio.browsing import PATIENCE_MS, POLLING_MS, opened
+from tests.studio.conftest import RunningStudio
 
 pytestmark = pytest.mark.browser
 
@@ -71,6 +74,25 @@ def test_what_is_known_is_shown_while_passes_that_look_at_the_whole_graph_are_as
     route.continue_()
     expect(said).not_to_contain_text("so far")
     assert _firing(said) > local > 0
+
+
+def test_what_passes_would_do_where_somebody_rests_is_there_before_they_ask(
+    page: Page, studio: RunningStudio
+) -> None:
+    questions: list[Request] = []
+    page.on("request", lambda request: questions.append(request))
+    opened(page, f"{studio.url}/?model=tour&preset=cpu&step=2", "__passlens.step === 2")
+    with page.expect_response("**/what-if/*/*/3/ahead") as told:
+        page.get_by_role("button", name="Next step").click()
+    *_, model, run, _, _ = told.value.url.split("/")
+    names = [PREVIEW.name(Question(3, part)) for part in PARTS]
+    answers = [studio.cache / MODELS / model / run / name for name in names]
+    for _ in range(PATIENCE_MS // POLLING_MS):
+        if all(answer.is_dir() for answer in answers):
+            break
+        page.wait_for_timeout(POLLING_MS)
+    assert [answer for answer in answers if not answer.is_dir()] == []
+    assert not [one.url for one in questions if re.search(r"what-if/.*\.json", one.url)]
 
 
 def _firing(said: Locator) -> int:

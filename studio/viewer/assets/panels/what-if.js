@@ -13,6 +13,8 @@ import { placeWalk } from "./place-walk.js";
 
 /** Which passes are asked one after the other, as the server calls them. */
 const PARTS = ["local", "global"];
+/** After so long at a step, of which "rest" tells at once, one may want to know. */
+const REST_MS = 800;
 
 export class WhatIf {
   /**
@@ -35,7 +37,14 @@ export class WhatIf {
     this.last = null;
     this.trouble = "";
     /** pass whose places are marked */ this.marked = "";
+    this.resting = 0;
+    /** address of the step that the server was told of last */ this.announced = "";
     this.state.watch(["rest", "session", "data"], () => this.#follow());
+    this.state.watch(["step"], () => window.clearTimeout(this.resting));
+    this.state.watch(["rest", "session", "data", "playing"], () => {
+      window.clearTimeout(this.resting);
+      this.resting = window.setTimeout(() => this.#rest(), REST_MS);
+    });
   }
 
   /** Of one run: two pipelines at once have no step in common. */
@@ -129,6 +138,15 @@ export class WhatIf {
   #askAhead() {
     const url = this.#url;
     if (!this.on && url) this.#answer(url, PARTS[0]).catch(() => null);
+  }
+
+  /** Let the server begin to ask about a step before anybody wants to know; of the source it has. */
+  #rest() {
+    const url = this.#url;
+    if (this.on || this.state.playing || !this.state.session?.step) return;
+    if (!url || url === this.announced) return;
+    this.announced = url;
+    fetch(new URL(`${url}/ahead`, document.baseURI), { method: "POST" }).catch(() => null);
   }
 
   /** What a part of the passes says, asked once. @param {string} url @param {string} part */

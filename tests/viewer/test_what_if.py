@@ -1,0 +1,79 @@
+"""What passes would do at a step where somebody rests is asked before they ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+Opened = Callable[..., Page]
+
+RESTING = """async (acts) => {
+  const { WhatIf } = await import("/viewer/test/panels/what-if.js");
+  const { State } = await import("/viewer/test/session/state.js");
+  const real = { fetch, setTimeout, clearTimeout }, asked = [];
+  let timer = null;
+  window.setTimeout = (act) => ((timer = act), 1);
+  window.clearTimeout = () => (timer = null);
+  window.fetch = async (url, { method } = {}) => {
+    asked.push(`${method ?? "GET"} ${new URL(url).pathname}`);
+    throw new Error("nobody answers");
+  };
+  const state = new State(), nothing = () => {};
+  const session = { step: 0, trace: { key: "run" } };
+  const panel = new WhatIf({ state, actions: {} }, nothing, nothing);
+  const offer = { key: "run", url: "/what-if" };
+  const done = {
+    offered: () => state.set({ session, data: { what_if: offer } }),
+    "not offered": () => state.set({ session, data: {} }),
+    "at rest": () => state.changed("rest"),
+    waited: () => timer?.(),
+    playing: () => state.set({ playing: true }),
+    paused: () => state.set({ playing: false }),
+    pressed: () => panel.head()[0].click(),
+  };
+  for (const act of acts)
+    if (typeof act === "string") done[act]();
+    else (session.step = act), state.changed("step");
+  Object.assign(window, real);
+  return asked;
+}"""
+"""Steps that are gone to, and what else happens; a second is over only where it is `waited`."""
+
+
+def asked(page: Page, *acts: int | str) -> list[str]:
+    """What the server was asked, of all that the panel might ask."""
+    return page.evaluate(RESTING, list(acts))
+
+
+def test_the_server_is_told_once_of_a_step_where_somebody_rests(opened: Opened) -> None:
+    page = opened("fixture=cnn8")
+    assert asked(page, "offered", 3, "at rest", "waited", "at rest", "waited") == [
+        "POST /what-if/3/ahead"
+    ]
+
+
+def test_a_step_that_was_left_in_time_is_not_asked_about(opened: Opened) -> None:
+    page = opened("fixture=cnn8")
+    assert asked(page, "offered", 3, "at rest", 4, "waited") == []
+    assert asked(page, "offered", 3, "at rest", 4, "at rest", "waited") == ["POST /what-if/4/ahead"]
+
+
+def test_nothing_is_asked_ahead_of_the_source_while_it_plays_or_where_nothing_is_offered(
+    opened: Opened,
+) -> None:
+    page = opened("fixture=cnn8")
+    assert asked(page, "offered", "at rest", "waited") == []
+    assert asked(page, "not offered", 3, "at rest", "waited") == []
+    assert asked(page, "offered", "playing", 3, "at rest", "waited") == []
+    assert asked(page, "offered", "playing", 3, "paused", "waited") == ["POST /what-if/3/ahead"]
+
+
+def test_who_has_asked_is_not_asked_for(opened: Opened) -> None:
+    page = opened("fixture=cnn8")
+    assert asked(page, "offered", 3, "pressed", "at rest", "waited") == [
+        "GET /what-if/3/local.json"
+    ]
