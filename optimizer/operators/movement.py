@@ -198,12 +198,14 @@ def slice_(call: Call) -> list[Typed]:
 def _most(call: Call, axis: int) -> int:
     """The largest that an axis of the first input can be: a whole tensor has to fit in memory.
 
-    tf2onnx writes 1,000,000,000 for "to the end".
+    Axes of the same unknown size, as a causal mask has, are of it together. tf2onnx writes
+    1,000,000,000 for "to the end".
     """
     data, dtype = call.shape(0) or (), call.dtype(0)
-    others = [size for place, size in enumerate(data) if place != axis and isinstance(size, int)]
-    bytes_each = prod(others) * (1 if dtype is None else max(int(dtype.itemsize), 1))
-    return _MOST_BYTES // bytes_each if bytes_each else _FAR
+    alike = max(sum(size == data[axis] for size in data), 1)
+    known = prod(size for size in data if isinstance(size, int) and size != data[axis])
+    bytes_each = known * (1 if dtype is None else max(int(dtype.itemsize), 1))
+    return int((_MOST_BYTES // bytes_each) ** (1 / alike)) + 1 if bytes_each else _FAR
 
 
 def _slice_length(dim: Dimension, bounds: tuple[Dim, Dim, Dim], *, fits: bool) -> Dim:
