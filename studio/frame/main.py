@@ -13,7 +13,7 @@ import streamlit as st
 from studio.frame.bar import show_bar
 from studio.frame.places import BEHIND_SHARE, HOME, PLACES, title
 from studio.opening import hold_open, title_of
-from studio.page.parts import end_parts, set_places
+from studio.page.parts import arrive, end_parts, set_places
 from studio.workspace import current, remember
 
 ASSETS = Path(__file__).parents[1] / "assets"
@@ -42,6 +42,7 @@ places = {
 }
 set_places(places)
 page = st.navigation(list(places.values()), position="top")
+arrive(page)
 remember(current())
 show_bar(name or "No model")
 page.run()

@@ -31,6 +31,7 @@ LOOK_AGAIN_S = 0.4
 MAX_KINDS = 6
 MOST_FILE_NAME = 60
 _PLACES = "places"
+_HERE, _LEAVING = "here", "leaving"
 _NAMES = count()
 
 
@@ -39,9 +40,25 @@ def set_places(places: Mapping[str, Page]) -> None:
     st.session_state[_PLACES] = dict(places)
 
 
+def arrive(page: Page) -> None:
+    """Be on a page, or go on to where the run before was leaving for.
+
+    What the browser asks for while Streamlit switches pages takes the place of that, and is about
+    the page that was to be left.
+    """
+    here, leaving = page.url_path, st.session_state.pop(_LEAVING, None)
+    st.session_state[_HERE] = here
+    if leaving is not None and leaving[0] == here:
+        go_to(leaving[1])
+
+
 def go_to(place: str) -> NoReturn:
     """Switch to another page."""
-    st.switch_page(cast("dict[str, Page]", st.session_state[_PLACES])[place])
+    page = cast("dict[str, Page]", st.session_state[_PLACES])[place]
+    here = st.session_state.get(_HERE)
+    if here not in (None, page.url_path):
+        st.session_state[_LEAVING] = (here, place)
+    st.switch_page(page)
 
 
 def look_at(node_id: str, step: int | None) -> NoReturn:

@@ -160,9 +160,12 @@ def wait_for_text(page: Page, text: str | re.Pattern[str]) -> None:
 
 
 def press_until(page: Page, key: str, condition: str) -> None:
-    """Press a key until what has the keyboard fulfils a condition on `focused`."""
+    """Press a key until what has the keyboard fulfils a condition on `focused`.
+
+    A page that is still being drawn may take the keyboard back to its beginning, more than once.
+    """
     script = f"(() => {{ const focused = document.activeElement; return Boolean({condition}) }})()"
-    for _ in range(150):
+    for _ in range(600):
         if page.evaluate(script):
             return
         page.keyboard.press(key)
