@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import atexit
 import tempfile
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Protocol, TypedDict, TypeVar, Unpack
 
+from optimizer.errors import StudioError
 from optimizer.limits import JobLimits
 
 Result = TypeVar("Result")
@@ -77,6 +79,36 @@ def within_worker(
     """The `Isolate` of code that already runs in a worker process: just call."""
     del options
     return function(*args)
+
+
+class Metered:
+    """An `Isolate` that adds up the CPU time, in seconds, of the jobs that it hands on.
+
+    They can report no progress. A job whose worker dies tells no time.
+    """
+
+    def __init__(self, isolate: Isolate) -> None:
+        self._isolate = isolate
+        self.seconds = 0.0
+
+    def __call__(
+        self, function: Callable[..., Result], *args: object, **options: Unpack[JobOptions]
+    ) -> Result:
+        """`function(*args)`, computed by the `Isolate` behind."""
+        answer, seconds = self._isolate(_metered, function, *args, **options)
+        self.seconds += seconds
+        if isinstance(answer, StudioError):
+            raise answer
+        return answer
+
+
+def _metered(function: Callable[..., Result], *args: object) -> tuple[Result | StudioError, float]:
+    began = time.process_time()
+    try:
+        answer: Result | StudioError = function(*args)
+    except StudioError as error:
+        answer = error
+    return answer, time.process_time() - began
 
 
 _jobs: list[Path] = []

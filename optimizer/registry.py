@@ -11,7 +11,8 @@ import importlib.util
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
+from functools import cache
 from typing import (
     TYPE_CHECKING,
     ClassVar,
@@ -105,12 +106,10 @@ class Pass:
 
     def rules(self) -> list[Rule]:
         """The rules, in the order in which they stand in the file."""
-        found: list[Rule] = []
-        for name, function in vars(type(self)).items():
-            declared: Rule | None = getattr(function, "_rule", None)
-            if declared is not None:
-                found.append(replace(declared, match=getattr(self, name)))
-        return found
+        return [
+            Rule(one.name, one.roots, one.reach, getattr(self, method))
+            for method, one in _declared(type(self))
+        ]
 
     @classmethod
     def missing(cls) -> str:
@@ -137,6 +136,13 @@ class Pass:
     def options(self) -> Mapping[str, object]:
         """The options and their values."""
         return {option.name: getattr(self, option.name) for option in fields(self)}
+
+
+@cache
+def _declared(kind: type[Pass]) -> list[tuple[str, Rule]]:
+    """The rules of a pass by the methods that are marked as such."""
+    listed = ((name, getattr(method, "_rule", None)) for name, method in vars(kind).items())
+    return [(name, declared) for name, declared in listed if declared is not None]
 
 
 @dataclass(frozen=True, slots=True)

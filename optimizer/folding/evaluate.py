@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 import onnx_ir as ir
 
+from optimizer.frozen import frozen
 from optimizer.numbers import bytes_text
 from optimizer.operators.call import UNKNOWN, Array, Call, Fact, NotFoldable, Shape, in_numbers
 from optimizer.operators.catalogue import CATALOGUE, standard
@@ -48,7 +48,7 @@ def data_inputs(node: ir.Node) -> Sequence[ir.Value | None]:
     return node.inputs[:1] if typed else node.inputs
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Evaluation:
     """What came out.
 
@@ -61,7 +61,7 @@ class Evaluation:
     sizes: dict[ir.Node, int]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Evaluator:
     """Computes expressions over constants.
 

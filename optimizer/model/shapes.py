@@ -1,9 +1,11 @@
 """Types and shapes of every value, from whoever knows: the exporter, we, ONNX, ONNX Runtime.
 
 The order is by trust and by cost. What the exporter wrote stays. Then our own propagation, which
-never guesses. Only where values remain unknown the two native inferences run, in a worker, on a
-model without weights. Nothing known is ever overwritten, a number least of all; a free dimension of
-an input never becomes a number. A worker that fails costs knowledge, not the model.
+never guesses. Only where values remain unknown others are asked, in a worker, on a model without
+weights: ONNX, and ONNX Runtime where the unknown values are made by operators that ONNX does not
+define (of the others it told nothing new in any model that we keep, and it takes seconds). Nothing
+known is ever overwritten, a number least of all; a free dimension of an input never becomes a
+number. A worker that fails costs knowledge, not the model.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from optimizer.model.inference_jobs import (
     weight_free,
 )
 from optimizer.model.known_values import keep
+from optimizer.model.signatures import DEFINED_DOMAINS
 from optimizer.model.symbolic import Refinement, SymbolicValues
 
 ONNX_NODES = 50_000
@@ -58,13 +61,13 @@ def infer_shapes(model: Model, *, isolate: Isolate) -> tuple[Finding, ...]:
     symbolic = SymbolicValues(model.ir)
     symbolic.propagate(graph)
     findings = list(_contradictions(symbolic))
-    native: list[tuple[str, Callable[[bytes], Inference], int]] = [
-        ("onnx", infer_with_onnx, ONNX_NODES),
-        ("onnxruntime", infer_with_runtime, RUNTIME_NODES),
+    native: list[tuple[str, Callable[[bytes], Inference], int, Callable[[ir.Node], bool]]] = [
+        ("onnx", infer_with_onnx, ONNX_NODES, lambda _: True),
+        ("onnxruntime", infer_with_runtime, RUNTIME_NODES, _is_foreign),
     ]
     written: bytes | None = None  # the model as it is, without weights
-    for source, job, most_nodes in native:
-        if len(made) > most_nodes or not any(_is_open(value, symbolic) for value in made):
+    for source, job, most_nodes, is_asked in native:
+        if len(made) > most_nodes or not any(_is_open(v, symbolic, is_asked) for v in made):
             break
         written = weight_free(model.ir) if written is None else written
         try:
@@ -102,17 +105,23 @@ def _is_complete(value: ir.Value) -> bool:
     return kind is not None or (node is not None and node.op_type in _NOT_TENSORS)
 
 
-def _is_open(value: ir.Value, symbolic: SymbolicValues) -> bool:
-    """Whether asking others is worth it.
+def _is_open(
+    value: ir.Value, symbolic: SymbolicValues, is_asked: Callable[[ir.Node], bool]
+) -> bool:
+    """Whether asking somebody is worth it who is asked about nodes such as its producer.
 
     Nobody can know sizes that depend on the data, nor name those that the inputs leave unnamed.
     """
     if _is_complete(value):
         return False
     node = value.producer()
-    if node is None or node.op_type in _DATA_DEPENDENT:
+    if node is None or node.op_type in _DATA_DEPENDENT or not is_asked(node):
         return False
     return value.type is None or not symbolic.follows_inputs(value)
+
+
+def _is_foreign(node: ir.Node) -> bool:
+    return node.domain not in DEFINED_DOMAINS
 
 
 def _merge(model: ir.Model, inference: Inference, symbolic: SymbolicValues) -> bool:

@@ -12,7 +12,6 @@ every rewrite that keeps the value's meaning, so answers are kept until `forget`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 import onnx_ir as ir
@@ -20,6 +19,7 @@ import onnx_ir as ir
 from optimizer.constants import constant_of
 from optimizer.dimension import Dimension, Expression, symbol
 from optimizer.dimension_text import parse
+from optimizer.frozen import frozen
 from optimizer.model.graph import bodies, walk_nodes
 from optimizer.model.graph_dims import (
     FRESH,
@@ -51,7 +51,7 @@ _NOT_ALLOWED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueEr
 """Raised by rules over attributes and inputs that the operator's specification does not allow."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Refinement:
     """New knowledge about one value, ready to be written into the graph.
 

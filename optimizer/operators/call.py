@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -11,6 +10,7 @@ import onnx_ir as ir
 
 from optimizer.constants import constant_of, tensor_in
 from optimizer.dimension import Dimension
+from optimizer.frozen import frozen
 
 Dim = Dimension | None
 """A size, or None where nothing is known about it."""
@@ -47,7 +47,7 @@ class Contradiction(ValueError):
     """The graph cannot mean what it says; the outputs are treated as unknown."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Fact:
     """What is known about one value, whatever inputs the model gets.
 

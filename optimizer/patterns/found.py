@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import onnx_ir as ir
 
 from optimizer.errors import quoted
+from optimizer.frozen import frozen
 from optimizer.rules import Declined, NewNode, Replacement
 from optimizer.rules.wording import described
 
@@ -23,7 +24,7 @@ SMALL = 4
 """Of a pattern with fewer nodes there, no operator may be missing: it would be half of it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Miss:
     """Something that is not as the pattern has it.
 

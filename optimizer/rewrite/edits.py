@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 import onnx
@@ -17,6 +16,7 @@ import onnx_ir as ir
 from onnx_ir import serde
 
 from optimizer.codec import Json, one_of, written_as
+from optimizer.frozen import frozen
 
 
 class Known(NamedTuple):
@@ -26,7 +26,7 @@ class Known(NamedTuple):
     shape: ir.Shape | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ValueSpec:
     """A value to create: id, ONNX name, and what is known of its type."""
 
@@ -35,7 +35,7 @@ class ValueSpec:
     type: Known
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class EmptyBody:
     """A graph to create in an attribute of a node; what is in it, edits of their own put there."""
 
@@ -45,7 +45,7 @@ class EmptyBody:
     inputs: tuple[ValueSpec, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class InsertNode:
     """Put a new node into a graph, right before the live node `before`, at the end without one.
 
@@ -64,7 +64,7 @@ class InsertNode:
     bodies: tuple[EmptyBody, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class RemoveNode:
     """Take a node out, and with it the nodes `inner` of its bodies.
 
@@ -78,7 +78,7 @@ class RemoveNode:
     inner: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class MoveNode:
     """Put a node elsewhere in its graph, right before the live node `before`.
 
@@ -91,7 +91,7 @@ class MoveNode:
     follower: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SetInput:
     """Let input `index` of a node read another value."""
 
@@ -101,7 +101,7 @@ class SetInput:
     new: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SetGraphOutput:
     """Let graph output `index` be another value; `old` is None where there was none."""
 
@@ -111,7 +111,7 @@ class SetGraphOutput:
     new: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class DropInput:
     """Take a graph input from the list; its default stays as a constant."""
 
@@ -120,7 +120,7 @@ class DropInput:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class AddInitializer:
     """Add a constant to a graph."""
 
@@ -130,7 +130,7 @@ class AddInitializer:
     tensor: ir.TensorProtocol
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class DropInitializer:
     """Remove an unused constant from a graph."""
 
@@ -139,7 +139,7 @@ class DropInitializer:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Rename:
     """Change the ONNX name of a value."""
 
@@ -148,7 +148,7 @@ class Rename:
     new: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Retype:
     """Write down what has become known about a value's type and shape."""
 
@@ -157,7 +157,7 @@ class Retype:
     new: Known
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class SetAttributes:
     """Change the attributes of a node that stays."""
 
@@ -166,7 +166,7 @@ class SetAttributes:
     new: tuple[ir.Attr, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class ImportOpset:
     """Declare an operator set, or another version of it; `old` is None where there was none."""
 
@@ -175,14 +175,14 @@ class ImportOpset:
     old: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class AddFunction:
     """Give the model a function of its own."""
 
     function: ir.Function
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class DropFunction:
     """Take from the model a function of its own that nothing calls."""
 

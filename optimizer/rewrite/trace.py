@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NewType
 
+from optimizer.frozen import frozen
 from optimizer.pipeline import Pipeline
 from optimizer.registry import Exactness
 from optimizer.rewrite.edits import Edit, InsertNode, RemoveNode
@@ -21,7 +22,7 @@ def match_id(pass_id: str, rule: str, root: str, matched: Sequence[str]) -> Matc
     return MatchId(hashlib.sha256(text.encode()).hexdigest()[:12])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class InferredPlace:
     """Where a foreign tool changed the graph.
 
@@ -35,7 +36,7 @@ class InferredPlace:
     added: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Inferred:
     """What was inferred of a step that a foreign tool made, which tells nothing of single rewrites.
 
@@ -48,7 +49,7 @@ class Inferred:
     places: tuple[InferredPlace, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Rewrite:
     """One applied match: one step.
 
@@ -94,7 +95,7 @@ class Rewrite:
         return tuple(node for edit in gone for node in (edit.node, *edit.inner))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class DeclinedMatch:
     """A near match that still stood when the run ended, and the condition that failed.
 
@@ -129,7 +130,7 @@ class DeclinedMatch:
         return self.reason.partition(": ")[2].rstrip(".")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class FailedMatch:
     """A rule that raised, or a foreign tool that failed or broke the model: undone, and left out.
 
@@ -151,7 +152,7 @@ class FailedMatch:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class VetoedMatch:
     """A match that was offered and held back.
 
@@ -172,7 +173,7 @@ class VetoedMatch:
     veto: MatchId
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class PassTiming:
     """What one pass did in one run; `seconds` is CPU time."""
 

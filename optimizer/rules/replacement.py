@@ -7,15 +7,17 @@ paper until the `Rewriter` puts them in.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 import numpy as np
 import onnx_ir as ir
 from numpy.typing import ArrayLike, DTypeLike
 
+from optimizer.frozen import frozen
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@frozen(eq=False)
 class NewInitializer:
     """A constant to add to the graph.
 
@@ -38,7 +40,7 @@ class NewInitializer:
         return NewInitializer.of(numbers, hint, np.int64)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class NewOutput:
     """Output `index` of a node that is to be added."""
 
@@ -46,7 +48,7 @@ class NewOutput:
     index: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class NewNode:
     """A node to add.
 
@@ -87,7 +89,7 @@ class NewNode:
 Operand = ir.Value | NewOutput | NewInitializer
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class NewBody:
     """A graph that a new node carries.
 
@@ -116,7 +118,7 @@ class NewBody:
                 yield operand
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Place:
     """Where a foreign tool changed a graph, as far as names and structure tell.
 
@@ -129,7 +131,7 @@ class Place:
     nodes: tuple[NewNode, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Inference:
     """What was inferred of a change that gave no events.
 
@@ -142,7 +144,7 @@ class Inference:
     confidence: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Replacement:
     """One change to the graph, as a rule proposes it.
 
@@ -211,7 +213,7 @@ class Replacement:
         return Replacement(matched, {matched[-1].outputs[0]: made.output()}, reason, [made])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen()
 class Declined:
     """A near match and the condition that failed.
 

@@ -18,6 +18,7 @@ from optimizer.collection import collection_paused
 from optimizer.errors import StudioError, plain, quoted
 from optimizer.graph_cost import graph_cost
 from optimizer.imported.own_rules import named_in, own_rules_allowed
+from optimizer.isolation import Metered
 from optimizer.model.graph import Model, count_nodes, walk_nodes
 from optimizer.model.loader import load_path
 from optimizer.model.new_file import check_room
@@ -89,9 +90,9 @@ def run(arguments: argparse.Namespace) -> int:
     _check_outputs(arguments, model, path)
     if not arguments.no_verify:
         pipeline = with_keep_list(pipeline, path, bound, budget)
-    began = time.process_time()
-    model = complete(model, isolate=default_pool(), bind=bound)
-    shape_seconds = time.process_time() - began
+    began, isolate = time.process_time(), Metered(default_pool())
+    model = complete(model, isolate=isolate, bind=bound)
+    shape_seconds = time.process_time() - began + isolate.seconds
     before = _figures(model)
     stop = Stop(limit=arguments.limit)
     with own_rules_allowed() if named_in(arguments.option) else nullcontext():

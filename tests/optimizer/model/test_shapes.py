@@ -67,8 +67,27 @@ def test_a_crash_of_the_worker_is_a_finding_and_not_an_error() -> None:
     model = model_of(LOOP)
     findings = infer_shapes(model, isolate=crashing)
     assert [node.outputs[0].shape for node in model.ir.graph] == [None, None]
-    assert [finding.severity for finding in findings] == ["note", "note"]
+    assert [finding.severity for finding in findings] == ["note"]
     assert "onnx failed: The worker died of SIGSEGV." in findings[0].message
+
+
+def test_the_runtime_is_asked_about_operators_that_onnx_does_not_define() -> None:
+    asked: list[str] = []
+
+    def listening(
+        function: Callable[..., Result], *args: object, **options: Unpack[JobOptions]
+    ) -> Result:
+        asked.append(function.__name__)
+        return function(*args)
+
+    infer_shapes(model_of(LOOP), isolate=listening)
+    assert asked == ["infer_with_onnx"]
+    body = "g (float[2, 4, 6] x, float[6] b) => (z) { y = com.microsoft.BiasSplitGelu(x, b) z = Relu(y) }"
+    model = model_of(body)
+    model.ir.opset_imports["com.microsoft"] = 1
+    infer_shapes(model, isolate=listening)
+    assert asked == ["infer_with_onnx", "infer_with_onnx", "infer_with_runtime"]
+    assert [str(node.outputs[0].shape) for node in model.ir.graph] == ["[2,4,3]", "[2,4,3]"]
 
 
 def test_a_contradiction_is_a_finding_and_the_declared_number_stays() -> None:
