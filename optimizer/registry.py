@@ -12,7 +12,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from functools import cache
+from types import MethodType
 from typing import (
     TYPE_CHECKING,
     ClassVar,
@@ -59,7 +59,7 @@ INSTALL = "pip install passlens[peers]"
 ANY = "*"
 """A rule rooted at every operator."""
 
-RuleFunction: TypeAlias = "Callable[[ir.Node, Context], Outcome]"
+RuleFunction: TypeAlias = "Callable[..., Outcome]"
 Method = TypeVar("Method", bound="Callable[..., Outcome]")
 
 
@@ -93,6 +93,7 @@ class Pass:
         last: whether it runs once, when all others are done; so do the families in `LAST`.
         needs: the package of another project that it runs; empty for none beside our own needs.
         global_analysis: whether it looks at the whole graph before it says anything of one node.
+        marked: its rules, whose functions take the pass first.
     """
 
     id: ClassVar[str]
@@ -103,13 +104,21 @@ class Pass:
     last: ClassVar[bool] = False
     needs: ClassVar[str] = ""
     global_analysis: ClassVar[bool] = False
+    marked: ClassVar[tuple[Rule, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        """Take down the methods that `rule` has marked."""
+        listed = (getattr(method, "_rule", None) for method in vars(cls).values())
+        cls.marked = tuple(filter(None, listed)) or cls.marked
 
     def rules(self) -> list[Rule]:
         """The rules, in the order in which they stand in the file."""
-        return [
-            Rule(one.name, one.roots, one.reach, getattr(self, method))
-            for method, one in _declared(type(self))
-        ]
+        return [self.bound(declared) for declared in self.marked]
+
+    def bound(self, declared: Rule) -> Rule:
+        """A rule that is marked, as one of this pass."""
+        match = MethodType(declared.match, self)
+        return Rule(declared.name, declared.roots, declared.reach, match)
 
     @classmethod
     def missing(cls) -> str:
@@ -138,13 +147,6 @@ class Pass:
         return {option.name: getattr(self, option.name) for option in fields(self)}
 
 
-@cache
-def _declared(kind: type[Pass]) -> list[tuple[str, Rule]]:
-    """The rules of a pass by the methods that are marked as such."""
-    listed = ((name, getattr(method, "_rule", None)) for name, method in vars(kind).items())
-    return [(name, declared) for name, declared in listed if declared is not None]
-
-
 @dataclass(frozen=True, slots=True)
 class Change:
     """What a pass over a whole graph wants next.
@@ -162,13 +164,15 @@ class Change:
     settle: Callable[[Mapping[NewNode, ir.Node]], None] | None = None
 
 
+def _nothing(_pass: GraphPass, _node: ir.Node, _context: Context) -> Outcome:
+    return None
+
+
 @dataclass(frozen=True)
 class GraphPass(Pass):
     """A pass that looks at the graph as a whole, once in a run, in the first round."""
 
-    def rules(self) -> list[Rule]:
-        """One, for all."""
-        return [Rule("WholeGraph", (ANY,), 1, _nothing)]
+    marked: ClassVar[tuple[Rule, ...]] = (Rule("WholeGraph", (ANY,), 1, _nothing),)
 
     def changes(self, model: ir.Model, context: Context) -> Iterator[Change]:
         """One step after another; each is carried out, or not, before the next is asked for.
@@ -177,10 +181,6 @@ class GraphPass(Pass):
             ToolError: there will be no more.
         """
         raise NotImplementedError
-
-
-def _nothing(_node: ir.Node, _context: Context) -> Outcome:
-    return None
 
 
 def rule(*roots: str, name: str, reach: int = 1) -> Callable[[Method], Method]:

@@ -17,8 +17,8 @@ from onnx import TensorProto
 
 from optimizer.model.tensors import BITS, byte_count, element_count
 
-OUTLINED_FILE_BYTES = 1 << 27
-"""Smaller files are read whole: looking through one with many nodes takes longer."""
+OUTLINED_FILE_BYTES = 1 << 24
+"""Smaller files are read whole: looking through one with many nodes takes as long."""
 OUTLINED_TENSOR_BYTES = 1 << 16
 """Smaller tensors stay."""
 

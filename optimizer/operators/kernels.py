@@ -13,6 +13,7 @@ import onnx_ir as ir
 
 from optimizer.constants import tensor_in
 from optimizer.operators.call import Array, Call, NotFoldable
+from optimizer.operators.reference import reference
 
 Kernel = Callable[[Call], tuple[Array, ...]]
 
@@ -210,6 +211,26 @@ def _part(size: int, bounds: tuple[int, int, int]) -> slice:
 def gather(call: Call) -> tuple[Array, ...]:
     """Gather along one axis."""
     return (np.take(call.array(0), call.array(1), axis=call.number("axis", 0), mode="raise"),)
+
+
+def gather_nd(call: Call) -> tuple[Array, ...]:
+    """GatherND."""
+    data, places = call.array(0), call.array(1)
+    batch = range(call.number("batch_dims", 0))
+    ranks = [tuple(-1 if i == axis else 1 for i in range(places.ndim - 1)) for axis in batch]
+    lead = (np.arange(data.shape[axis]).reshape(ranks[axis]) for axis in batch)
+    return (data[(*lead, *np.moveaxis(places, -1, 0))],)
+
+
+def scatter_nd(call: Call) -> tuple[Array, ...]:
+    """ScatterND; where several updates meet at one place, ONNX's own reference tells what comes."""
+    if call.text("reduction", "none") != "none":
+        return reference(call)
+    result, places, updates = call.array(0).copy(), call.array(1), call.array(2)
+    if updates.shape != (*places.shape[:-1], *result.shape[places.shape[-1] :]):
+        raise NotFoldable("the updates are not of the shape that the indices ask for")
+    result[tuple(np.moveaxis(places, -1, 0))] = updates
+    return (result,)
 
 
 def expand(call: Call) -> tuple[Array, ...]:

@@ -95,7 +95,9 @@ OPERATORS = (
     _PICKING.named(
         "GatherElements", types=gather_elements, kernel=reference, indexes={1: indexed_axis(0)}
     ),
-    _PICKING.named("GatherND", types=gather_nd, kernel=reference, indexes={1: indexed_lead}),
+    _PICKING.named(
+        "GatherND", types=gather_nd, kernel=kernels.gather_nd, indexes={1: indexed_lead}
+    ),
     _GATHER.named("Compress", types=compress, kernel=reference, decided_by=(1,)),
     _GATHER.named(
         "NonZero", types=non_zero, kernel=reference, precision="range-critical", decided_by=(0,)
@@ -104,7 +106,7 @@ OPERATORS = (
         "OneHot", types=one_hot, kernel=reference, indexes={0: classes}, decided_by=(1,)
     ),
     _SCATTER.named("ScatterElements", kernel=reference, indexes={1: indexed_axis(0)}),
-    _SCATTER.named("ScatterND", kernel=reference, indexes={1: indexed_lead}),
+    _SCATTER.named("ScatterND", kernel=kernels.scatter_nd, indexes={1: indexed_lead}),
     _SCATTER.named("Scatter", indexes={1: indexed_axis(0)}),
     _SCATTER.named("ReverseSequence"),
     _SCATTER.named("TensorScatter", category="unknown"),

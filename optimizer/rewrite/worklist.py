@@ -30,13 +30,10 @@ class Queue:
 
     def __init__(self, planned: Pass) -> None:
         self.planned = planned
-        self.rules: dict[str, list[Rule]] = {}
-        for declared in planned.rules():
-            for root in declared.roots:
-                self.rules.setdefault(root, []).append(declared)
-        everything = [declared for listed in self.rules.values() for declared in listed]
+        self.reach = max((declared.reach for declared in planned.marked), default=1)
         self._by_operator: dict[str, list[Rule]] = {}
-        self.reach = max((declared.reach for declared in everything), default=1)
+        self._bound: dict[str, Rule] = {}
+        self._dropped: set[str] = set()
         self.waiting: dict[ir.Node, list[Rule]] = {}
         self.rewrites = self.vetoed = self.tried = 0
         self.has_near_misses = False
@@ -46,9 +43,16 @@ class Queue:
         """The rules rooted at an operator; one list, which loses those that are dropped."""
         found = self._by_operator.get(operator)
         if found is None:
-            found = [*self.rules.get(operator, ()), *self.rules.get(ANY, ())]
+            marked = self.planned.marked  # few of a pass's rules are for operators that are there
+            wanted = [one for root in (operator, ANY) for one in marked if root in one.roots]
+            found = [self._rule(one) for one in wanted if one.name not in self._dropped]
             self._by_operator[operator] = found
         return found
+
+    def _rule(self, declared: Rule) -> Rule:
+        if declared.name not in self._bound:
+            self._bound[declared.name] = self.planned.bound(declared)
+        return self._bound[declared.name]
 
     def timing(self, *, declined: int) -> PassTiming:
         """What the pass has done until now."""
@@ -56,7 +60,8 @@ class Queue:
 
     def drop(self, rule: Rule) -> None:
         """Ask this rule no more."""
-        for listed in (*self.rules.values(), *self._by_operator.values()):
+        self._dropped.add(rule.name)
+        for listed in self._by_operator.values():
             listed[:] = [declared for declared in listed if declared is not rule]
 
 

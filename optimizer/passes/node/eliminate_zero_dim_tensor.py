@@ -78,6 +78,8 @@ class EliminateZeroDimTensor(Pass):
     @rule(ANY, name="EmptyResult")
     def empty(self, node: ir.Node, context: Context) -> Outcome:
         """Replace the outputs by empty constants."""
+        if not any([_is_empty(value, context) for value in node.outputs]):
+            return None  # as nearly always
         if node.domain or is_constant_node(node):
             return None
         used = [v for v in node.outputs if is_used(v)]
