@@ -79,6 +79,10 @@ class Rule:
     reach: int
     match: RuleFunction
 
+    def of(self, owner: Pass) -> Rule:
+        """A rule that a class has marked, as one of a pass of this class."""
+        return Rule(self.name, self.roots, self.reach, MethodType(self.match, owner))
+
 
 @dataclass(frozen=True)
 class Pass:
@@ -94,6 +98,7 @@ class Pass:
         needs: the package of another project that it runs; empty for none beside our own needs.
         global_analysis: whether it looks at the whole graph before it says anything of one node.
         marked: its rules, whose functions take the pass first.
+        reach: how many nodes upstream of their root they look, at most.
     """
 
     id: ClassVar[str]
@@ -105,20 +110,17 @@ class Pass:
     needs: ClassVar[str] = ""
     global_analysis: ClassVar[bool] = False
     marked: ClassVar[tuple[Rule, ...]] = ()
+    reach: ClassVar[int] = 1
 
     def __init_subclass__(cls) -> None:
         """Take down the methods that `rule` has marked."""
         listed = (getattr(method, "_rule", None) for method in vars(cls).values())
         cls.marked = tuple(filter(None, listed)) or cls.marked
+        cls.reach = max((declared.reach for declared in cls.marked), default=1)
 
     def rules(self) -> list[Rule]:
         """The rules, in the order in which they stand in the file."""
-        return [self.bound(declared) for declared in self.marked]
-
-    def bound(self, declared: Rule) -> Rule:
-        """A rule that is marked, as one of this pass."""
-        match = MethodType(declared.match, self)
-        return Rule(declared.name, declared.roots, declared.reach, match)
+        return [declared.of(self) for declared in self.marked]
 
     @classmethod
     def missing(cls) -> str:

@@ -30,7 +30,6 @@ class Queue:
 
     def __init__(self, planned: Pass) -> None:
         self.planned = planned
-        self.reach = max((declared.reach for declared in planned.marked), default=1)
         self._by_operator: dict[str, list[Rule]] = {}
         self._bound: dict[str, Rule] = {}
         self._dropped: set[str] = set()
@@ -51,7 +50,7 @@ class Queue:
 
     def _rule(self, declared: Rule) -> Rule:
         if declared.name not in self._bound:
-            self._bound[declared.name] = self.planned.bound(declared)
+            self._bound[declared.name] = declared.of(self.planned)
         return self._bound[declared.name]
 
     def timing(self, *, declined: int) -> PassTiming:
@@ -71,7 +70,12 @@ class Worklist:
     def __init__(self, passes: Iterable[Pass], edited: EditedGraph) -> None:
         self.queues = [Queue(planned) for planned in passes]
         self._edited = edited
-        self._deepest = max((queue.reach for queue in self.queues), default=1)
+        self._deepest = max((queue.planned.reach for queue in self.queues), default=1)
+        self._rooted: dict[str, dict[int, None]] = {}
+        for place, queue in enumerate(self.queues):
+            for declared in queue.planned.marked:
+                for root in declared.roots:
+                    self._rooted.setdefault(root, {})[place] = None
         self._interested: dict[tuple[str, int], list[Interest]] = {}
         self._near: dict[ir.Node, None] = {}
         self._order: dict[str, int] = {}
@@ -169,9 +173,11 @@ class Worklist:
         key = operator, distance
         found = self._interested.get(key)
         if found is None:
+            places = {**self._rooted.get(operator, {}), **self._rooted.get(ANY, {})}
+            queues = [self.queues[place] for place in sorted(places)]
             found = self._interested[key] = [
-                (q.waiting, rules)
-                for q in self.queues
-                if q.reach >= distance and (rules := q.rules_for(operator))
+                (queue.waiting, queue.rules_for(operator))
+                for queue in queues
+                if queue.planned.reach >= distance
             ]
         return found
