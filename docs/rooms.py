@@ -54,9 +54,18 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("operators", "schedules"),
         ("loops",),
         ("codec", "constants", "dimension_text", "function_registry"),
-        ("stored",),
-        ("dimension", "errors", "isolation", "minimum_cut"),
-        ("collection", "elimination", "findings", "free_sizes", "limits", "numbers", "versions"),
+        ("isolation", "stored"),
+        ("dimension", "errors", "minimum_cut"),
+        (
+            "collection",
+            "elimination",
+            "findings",
+            "free_sizes",
+            "frozen",
+            "limits",
+            "numbers",
+            "versions",
+        ),
     ),
 }
 """From top to bottom; packages, too. A room imports rooms of lower lines alone, none of its own."""

@@ -216,9 +216,10 @@ def gather(call: Call) -> tuple[Array, ...]:
 def gather_nd(call: Call) -> tuple[Array, ...]:
     """GatherND."""
     data, places = call.array(0), call.array(1)
-    batch = range(call.number("batch_dims", 0))
-    ranks = [tuple(-1 if i == axis else 1 for i in range(places.ndim - 1)) for axis in batch]
-    lead = (np.arange(data.shape[axis]).reshape(ranks[axis]) for axis in batch)
+    batch = call.number("batch_dims", 0)
+    beside = (1,) * (places.ndim - 1 - batch)
+    grid = np.meshgrid(*map(np.arange, data.shape[:batch]), indexing="ij")
+    lead = [one.reshape(one.shape + beside) for one in grid]
     return (data[(*lead, *np.moveaxis(places, -1, 0))],)
 
 

@@ -82,7 +82,9 @@ def test_the_runtime_is_asked_about_operators_that_onnx_does_not_define() -> Non
 
     infer_shapes(model_of(LOOP), isolate=listening)
     assert asked == ["infer_with_onnx"]
-    body = "g (float[2, 4, 6] x, float[6] b) => (z) { y = com.microsoft.BiasSplitGelu(x, b) z = Relu(y) }"
+    body = """
+    g (float[2, 4, 6] x, float[6] b) => (z) { y = com.microsoft.BiasSplitGelu(x, b) z = Relu(y) }
+    """
     model = model_of(body)
     model.ir.opset_imports["com.microsoft"] = 1
     infer_shapes(model, isolate=listening)
