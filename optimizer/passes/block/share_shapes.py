@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
 import onnx_ir as ir
 
 from optimizer.dimension import Dimension
 from optimizer.folding.exclusive_producers import BOOKKEEPING, exclusive_producers
+from optimizer.model.graph import use_count
 from optimizer.registry import Pass, register, rule
 from optimizer.rules import (
     Context,
@@ -32,7 +34,8 @@ class ShareShapes(Pass):
     What it does:
         Where the same sizes are worked out again further down, the earlier result is used. Sizes
         that are the dimensions of a graph input, or a few of them, are read from that input
-        directly. Single dimensions gathered one by one and concatenated are gathered together.
+        directly, so that no value in between is asked for its shape. Single dimensions gathered one
+        by one and concatenated are gathered together.
     Before:
         hidden[batch, seq, 64] → Shape → Gather(1) → Range, in every layer
     After:
@@ -92,6 +95,34 @@ class ShareShapes(Pass):
             shape = NewNode("Shape", [value], part)
             reason = f"{_text(sizes)} are dimensions of the input '{value.name}'."
             return Replacement([node, *behind], {output: shape.output()}, reason, [shape])
+        return None
+
+    @rule("Gather", "Slice", name="ShapeOfValue", reach=3)
+    def of_value(self, node: ir.Node, context: Context) -> Outcome:
+        """Some dimensions of a value that are those of a graph input, whatever their order."""
+        output, made = node.outputs[0], producer_of(node.inputs[0], "Cast")
+        sizes = _varying(output, context)
+        shape = producer_of(node.inputs[0] if made is None else made.inputs[0], "Shape")
+        if sizes is None or shape is None or shape.attributes or not _alone(node, made, shape):
+            return None
+        source, graph = shape.inputs[0], node.graph
+        if source is None or source.is_graph_input() or not isinstance(graph, ir.Graph):
+            return None
+        wanted = sizes if isinstance(sizes, tuple) else (sizes,)
+        for value in graph.inputs:
+            dims = context.symbolic.shape(value) or ()
+            if value.dtype is None or not {*wanted} <= {*dims}:
+                continue
+            places = [dims.index(size) for size in wanted]
+            whole = NewNode("Shape", [value])
+            picked = places if isinstance(sizes, tuple) else places[0]
+            index = NewInitializer.of(picked, "places", np.int64)
+            new = [whole, NewNode("Gather", [whole.output(), index], {"axis": 0})]
+            if made is not None:
+                new.append(NewNode("Cast", [new[-1].output()], dict(made.attributes)))
+            reason = f"{_text(sizes)} are dimensions of the input '{value.name}'."
+            matched = [one for one in (shape, made, node) if one is not None]
+            return Replacement(matched, {output: new[-1].output()}, reason, new)
         return None
 
     @rule("Concat", name="ConcatOfGathers", reach=2)
@@ -167,6 +198,11 @@ def _varying(value: ir.Value, context: Context) -> _Sizes | None:
         return None
     rank = context.rank(value)
     return known if rank == 1 else None
+
+
+def _alone(*nodes: ir.Node | None) -> bool:
+    """Whether of those that are there all but the first are read by one node."""
+    return all(node is None or use_count(node.outputs[0]) == 1 for node in nodes[1:])
 
 
 def _is_frontier(value: ir.Value, context: Context) -> bool:
