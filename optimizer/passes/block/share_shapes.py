@@ -103,7 +103,7 @@ class ShareShapes(Pass):
         output, made = node.outputs[0], producer_of(node.inputs[0], "Cast")
         sizes = _varying(output, context)
         shape = producer_of(node.inputs[0] if made is None else made.inputs[0], "Shape")
-        if sizes is None or shape is None or shape.attributes or not _alone(node, made, shape):
+        if sizes is None or shape is None or shape.attributes or not _read_once(made, shape):
             return None
         source, graph = shape.inputs[0], node.graph
         if source is None or source.is_graph_input() or not isinstance(graph, ir.Graph):
@@ -200,9 +200,9 @@ def _varying(value: ir.Value, context: Context) -> _Sizes | None:
     return known if rank == 1 else None
 
 
-def _alone(*nodes: ir.Node | None) -> bool:
-    """Whether of those that are there all but the first are read by one node."""
-    return all(node is None or use_count(node.outputs[0]) == 1 for node in nodes[1:])
+def _read_once(*nodes: ir.Node | None) -> bool:
+    """Whether one node reads each of those that are there."""
+    return all(node is None or use_count(node.outputs[0]) == 1 for node in nodes)
 
 
 def _is_frontier(value: ir.Value, context: Context) -> bool:
