@@ -96,7 +96,7 @@ def test_back_from_a_plan_in_rewrite_is_to_the_passes_before(page: Page, app_url
     page.go_back()
     page.wait_for_url("**/layout?model=tour&target=nc1hwc0", timeout=PATIENCE_MS)
     page.get_by_role("navigation").get_by_role("link", name="Rewrite").click()
-    wait(page, "!/plan=/.test(location.search) && window.__passlens.step === 52")
+    wait(page, "!/plan=/.test(location.search) && window.__passlens.step === 53")
 
 
 def test_a_model_without_its_weights_is_drawn_and_says_once_what_is_missing(

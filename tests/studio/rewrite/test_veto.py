@@ -41,21 +41,21 @@ def test_a_vetoed_place_stays_as_it_is_and_undo_brings_the_rewrite_back(
     page: Page, app_url: str
 ) -> None:
     traces = traces_of(page)
-    opened(page, f"{app_url}/?model=tour&step=20", 20)
+    opened(page, f"{app_url}/?model=tour&step=21", 21)
     note = veto(page)
     expect(note).to_contain_text("Vetoed. No other step changes.")
-    assert re.search(r"[?&]step=20(&|$)", page.url)
+    assert re.search(r"[?&]step=21(&|$)", page.url)
     assert "veto=6075098cbfda" in page.url
     before, after = (traces[i].json()["steps"] for i in (0, -1))
-    assert before[19]["removed"] == ["n194", "n193"]
+    assert before[20]["removed"] == ["n194", "n193"]
     assert not [step for step in after if {"n193", "n194"} & set(step["removed"])]
     listed = page.get_by_role("button", name="Vetoed 1")
     expect(listed).to_be_in_viewport()
     expect(page.locator(".pl-card")).to_contain_text("2 nodes as before")
     note.get_by_role("button", name="Undo").click()
-    expect(page.locator(".pl-card")).to_contain_text("Step 20 of 52", timeout=PATIENCE_MS)
+    expect(page.locator(".pl-card")).to_contain_text("Step 21 of 53", timeout=PATIENCE_MS)
     expect(listed).to_be_hidden()
-    assert re.search(r"[?&]step=20(&|$)", page.url)
+    assert re.search(r"[?&]step=21(&|$)", page.url)
     assert "veto=" not in page.url
 
 
