@@ -3,9 +3,9 @@
 The order is by trust and by cost. What the exporter wrote stays. Then our own propagation, which
 never guesses. Only where values remain unknown others are asked, in a worker, on a model without
 weights: ONNX, and ONNX Runtime where the unknown values are made by operators that ONNX does not
-define (of the others it told nothing new in any model that we keep, and it takes seconds). Nothing
-known is ever overwritten, a number least of all; a free dimension of an input never becomes a
-number. A worker that fails costs knowledge, not the model.
+define (of the others it told nothing new in any model that we keep, and it takes half a second
+before it begins). Nothing known is ever overwritten, a number least of all; a free dimension of an
+input never becomes a number. A worker that fails costs knowledge, not the model.
 """
 
 from __future__ import annotations

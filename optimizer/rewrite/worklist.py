@@ -71,11 +71,11 @@ class Worklist:
         self.queues = [Queue(planned) for planned in passes]
         self._edited = edited
         self._deepest = max((queue.planned.reach for queue in self.queues), default=1)
-        self._rooted: dict[str, dict[int, None]] = {}
-        for place, queue in enumerate(self.queues):
+        self._rooted: dict[str, set[int]] = {}  # which of them have rules rooted at an operator
+        for number, queue in enumerate(self.queues):
             for declared in queue.planned.marked:
                 for root in declared.roots:
-                    self._rooted.setdefault(root, {})[place] = None
+                    self._rooted.setdefault(root, set()).add(number)
         self._interested: dict[tuple[str, int], list[Interest]] = {}
         self._near: dict[ir.Node, None] = {}
         self._order: dict[str, int] = {}
@@ -173,8 +173,8 @@ class Worklist:
         key = operator, distance
         found = self._interested.get(key)
         if found is None:
-            places = {**self._rooted.get(operator, {}), **self._rooted.get(ANY, {})}
-            queues = [self.queues[place] for place in sorted(places)]
+            numbers = self._rooted.get(operator, set()) | self._rooted.get(ANY, set())
+            queues = [self.queues[number] for number in sorted(numbers)]
             found = self._interested[key] = [
                 (queue.waiting, queue.rules_for(operator))
                 for queue in queues
