@@ -34,8 +34,8 @@ class ShareShapes(Pass):
     What it does:
         Where the same sizes are worked out again further down, the earlier result is used. Sizes
         that are the dimensions of a graph input, or a few of them, are read from that input
-        directly, so that no value in between is asked for its shape. Single dimensions gathered one
-        by one and concatenated are gathered together.
+        directly; also instead of from a value that one other node reads, which is then free to be
+        fused. Single dimensions gathered one by one and concatenated are gathered together.
     Before:
         hidden[batch, seq, 64] → Shape → Gather(1) → Range, in every layer
     After:
@@ -99,14 +99,16 @@ class ShareShapes(Pass):
 
     @rule("Gather", "Slice", name="ShapeOfValue", reach=3)
     def of_value(self, node: ir.Node, context: Context) -> Outcome:
-        """Some dimensions of a value that are those of a graph input, whatever their order."""
+        """Dimensions of a value with one other reader that are those of a graph input."""
         output, made = node.outputs[0], producer_of(node.inputs[0], "Cast")
         sizes = _varying(output, context)
         shape = producer_of(node.inputs[0] if made is None else made.inputs[0], "Shape")
         if sizes is None or shape is None or shape.attributes or not _read_once(made, shape):
             return None
         source, graph = shape.inputs[0], node.graph
-        if source is None or source.is_graph_input() or not isinstance(graph, ir.Graph):
+        if source is None or use_count(source) != 2 or not isinstance(graph, ir.Graph):
+            return None
+        if source.is_graph_input() or source.is_graph_output():
             return None
         wanted = sizes if isinstance(sizes, tuple) else (sizes,)
         for value in graph.inputs:
