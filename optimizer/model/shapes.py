@@ -1,16 +1,18 @@
 """Types and shapes of every value, from whoever knows: the exporter, we, ONNX, ONNX Runtime.
 
 The order is by trust and by cost. What the exporter wrote stays. Then our own propagation, which
-never guesses. Only where values remain unknown others are asked, in a worker, on a model without
-weights: ONNX, and ONNX Runtime where the unknown values are made by operators that ONNX does not
-define (of the others it told nothing new in any model that we keep, and it takes half a second
-before it begins). Nothing known is ever overwritten, a number least of all; a free dimension of an
-input never becomes a number. A worker that fails costs knowledge, not the model.
+never guesses. Only where somebody else may know more are others asked, in a worker, on a model
+without weights: ONNX about operators that nobody described here and about bodies whose inputs say
+nothing, ONNX Runtime about operators that ONNX does not define, either (of the others they told
+nothing new in any model that we keep, and the runtime takes half a second before it begins).
+Nothing known is ever overwritten, a number least of all; a free dimension of an input never becomes
+a number. A worker that fails costs knowledge, not the model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import onnx_ir as ir
 
@@ -28,8 +30,9 @@ from optimizer.model.inference_jobs import (
     weight_free,
 )
 from optimizer.model.known_values import keep
-from optimizer.model.signatures import DEFINED_DOMAINS
+from optimizer.model.signatures import DEFINED_DOMAINS, first_version
 from optimizer.model.symbolic import Refinement, SymbolicValues
+from optimizer.operators.catalogue import operator_of
 
 ONNX_NODES = 50_000
 RUNTIME_NODES = 3_000
@@ -62,13 +65,13 @@ def infer_shapes(model: Model, *, isolate: Isolate) -> tuple[Finding, ...]:
     symbolic.propagate(graph)
     findings = list(_contradictions(symbolic))
     native: list[tuple[str, Callable[[bytes], Inference], int, Callable[[ir.Node], bool]]] = [
-        ("onnx", infer_with_onnx, ONNX_NODES, lambda _: True),
+        ("onnx", infer_with_onnx, ONNX_NODES, partial(_onnx_may_know, model.ir)),
         ("onnxruntime", infer_with_runtime, RUNTIME_NODES, _is_foreign),
     ]
     written: bytes | None = None  # the model as it is, without weights
     for source, job, most_nodes, is_asked in native:
         if len(made) > most_nodes or not any(_is_open(v, symbolic, is_asked) for v in made):
-            break
+            continue
         written = weight_free(model.ir) if written is None else written
         try:
             inference = isolate(job, written, limits=_LIMITS)
@@ -118,6 +121,22 @@ def _is_open(
     if node is None or node.op_type in _DATA_DEPENDENT or not is_asked(node):
         return False
     return value.type is None or not symbolic.follows_inputs(value)
+
+
+def _onnx_may_know(model: ir.Model, node: ir.Node) -> bool:
+    """Whether ONNX's inference may tell of a node's outputs what the rules here do not."""
+    for value in node.inputs:
+        if value is None or not value.is_graph_input():
+            continue
+        if value.is_initializer():  # a default, which ONNX takes for the value
+            return True
+        if value.graph is not model.graph and not _is_complete(value):  # of a loop's body
+            return True
+    if node.op_identifier() in model.functions:
+        return True
+    operator = operator_of(node)
+    described = operator is not None and (operator.types is not None or operator.name == "If")
+    return not described and first_version(node.domain, node.op_type) is not None
 
 
 def _is_foreign(node: ir.Node) -> bool:

@@ -63,6 +63,32 @@ def test_what_we_do_not_know_is_asked_of_onnx_and_carried_further() -> None:
     assert [str(node.outputs[0].shape) for node in model.ir.graph] == ["[None,n,4]"] * 2
 
 
+def test_nobody_is_asked_where_our_own_rules_say_that_a_size_hangs_on_two_others() -> None:
+    model = model_of("""
+    g (float["a", 2] x, float["b", 2] y, bool go) => (z)
+    {
+      s = Add(x, y)
+      t = Relu(s)
+      z = If (go) <
+        then_branch = p () => (u) { u = Neg(t) },
+        else_branch = q () => (w) { w = Transpose(t) }
+      >
+    }
+    """)
+    assert infer_shapes(model, isolate=crashing) == ()
+    assert [str(node.outputs[0].shape) for node in model.ir.graph] == ["[None,2]"] * 2 + [
+        "[None,None]"
+    ]
+
+
+def test_onnx_is_asked_for_shapes_that_a_default_decides() -> None:
+    model = model_of("""
+    g (float[2, 6] x, int64[2] target = {3, 4}) => (y) { h = Reshape(x, target) y = Relu(h) }
+    """)
+    infer_shapes(model, isolate=here)
+    assert [str(node.outputs[0].shape) for node in model.ir.graph] == ["[3,4]"] * 2
+
+
 def test_a_crash_of_the_worker_is_a_finding_and_not_an_error() -> None:
     model = model_of(LOOP)
     findings = infer_shapes(model, isolate=crashing)
@@ -88,7 +114,7 @@ def test_the_runtime_is_asked_about_operators_that_onnx_does_not_define() -> Non
     model = model_of(body)
     model.ir.opset_imports["com.microsoft"] = 1
     infer_shapes(model, isolate=listening)
-    assert asked == ["infer_with_onnx", "infer_with_onnx", "infer_with_runtime"]
+    assert asked == ["infer_with_onnx", "infer_with_runtime"]
     assert [str(node.outputs[0].shape) for node in model.ir.graph] == ["[2,4,3]", "[2,4,3]"]
 
 
