@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 import onnx_ir as ir
 
@@ -108,10 +109,13 @@ class Application:
             self._put_in_order()
             return
         waiting = waiting_nodes(self.edited, self.root, self.proposal)
-        places = [*self.done.identities.values(), *map(node_id, waiting)]
-        self.edited.place(places, self.root)
-        for new in self.proposal.nodes:
-            self._insert(new, self.root)
+        stands = self.proposal.stands
+        for before, group in groupby(self.proposal.nodes, lambda new: stands.get(new, self.root)):
+            made = [*group]
+            self.edited.place([self.done.identities[new] for new in made], before)
+            for new in made:
+                self._insert(new, before)
+        self.edited.place([*map(node_id, waiting)], self.root)
         for node in waiting:
             self._move(node, self.root)
 

@@ -117,6 +117,7 @@ class _Run:
             symbolic=self.symbolic,
             budget=FoldBudget(limits.fold_total_bytes, seconds=limits.fold_seconds),
             precedes=self.rewriter.precedes,
+            position=self.rewriter.position,
             scopes=self.rewriter.state.scopes,
             isolate=isolate,
             functions=model.ir.functions,

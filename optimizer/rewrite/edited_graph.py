@@ -93,6 +93,8 @@ class EditedGraph:
         """Give nodes that come there positions between `root` and the node before it."""
         graph = root.graph
         assert isinstance(graph, ir.Graph)
+        if not identities:
+            return
         low, high = self._gap(graph, root)
         if high - low < 1e-6:
             self.renumber(graph)

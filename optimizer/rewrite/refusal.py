@@ -53,22 +53,28 @@ def _check_places(
         if problem := misplaced(graph, proposal):
             raise Refused(problem)
         return
+    standing = float("-inf")
     for new in proposal.nodes:
+        before = proposal.stands.get(new, root)
+        if before.graph is not graph or edited.position(before) < standing:
+            raise Refused("an input of the replacement is computed later")
+        standing = edited.position(before)
         for operand in new.reads():
-            _check_order(edited, root, operand)
+            _check_order(edited, before, operand)
     waiting = dict.fromkeys(waiting_nodes(edited, root, proposal))
     if in_the_way(waiting, proposal):
         raise Refused("the replacement needs what it gives")
-    if all(_is_in_time(edited, root, pair, waiting) for pair in proposal.values.items()):
+    if all(_is_in_time(edited, root, proposal, old, waiting) for old in proposal.values):
         return
     leaving = leaving_nodes(proposal, edited.position)
-    for pair in proposal.values.items():
-        if not _is_in_time(edited, root, pair, {*waiting, *leaving}):
-            raise Refused("a consumer stands before the replacement")
+    if not all(
+        _is_in_time(edited, root, proposal, old, {*waiting, *leaving}) for old in proposal.values
+    ):
+        raise Refused("a consumer stands before the replacement")
 
 
 def _check_order(edited: EditedGraph, root: ir.Node, operand: Operand | None) -> None:
-    """Inputs of new nodes are defined before the root and visible there."""
+    """Inputs of what comes right before a node are defined before it and visible there."""
     if operand is None or isinstance(operand, _PLANNED):
         return
     home = _home(operand)
@@ -86,18 +92,19 @@ def _check_order(edited: EditedGraph, root: ir.Node, operand: Operand | None) ->
 def _is_in_time(
     edited: EditedGraph,
     root: ir.Node,
-    values: tuple[ir.Value, Operand],
+    proposal: Replacement,
+    old: ir.Value,
     excused: Container[ir.Node],
 ) -> bool:
     """Whether what takes the place of a value is there before the value's first consumer.
 
     Those are excused that go away, or are put elsewhere.
     """
-    old, operand = values
+    operand = proposal.values[old]
     if isinstance(operand, NewInitializer):
         return True
     if isinstance(operand, NewOutput):
-        anchor = root
+        anchor = proposal.stands.get(operand.node, root)
     else:
         _check_order(edited, root, operand)
         anchor = operand.producer()
@@ -105,7 +112,7 @@ def _is_in_time(
         return True
     for use in old.uses():
         consumer = edited.around(use.node, anchor.graph)
-        if consumer is None or consumer is root or consumer in excused:
+        if consumer is None or consumer in excused:
             continue
         if edited.position(consumer) < edited.position(anchor):
             return False

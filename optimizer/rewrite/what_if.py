@@ -168,6 +168,7 @@ class AskedGraph:
             symbolic=self.symbolic,
             budget=FoldBudget(self.limits.fold_total_bytes, seconds=FOLD_SECONDS),
             precedes=self.edited.precedes,
+            position=self.edited.position,
             scopes=self.edited.state.scopes,
             functions=self.edited.state.model.functions,
         )

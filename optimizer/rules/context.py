@@ -42,6 +42,7 @@ class Context:
         memory: private to the pass that runs; emptied before each round.
         precedes: whether the first node's outputs are computed before the second node and
             visible to it, also from inside a body.
+        position: where a node stands in its graph's list; comparable within one graph only.
         scopes: a graph and the graphs around it, inside out.
         isolate: where foreign tools run; None where whoever drives has no worker processes.
         functions: the functions that the model has, by domain, name and overload.
@@ -53,6 +54,7 @@ class Context:
     budget: FoldBudget
     memory: dict[object, object] = field(default_factory=dict[object, object])
     precedes: Callable[[ir.Node, ir.Node], bool] = lambda first, second: False
+    position: Callable[[ir.Node], float] = lambda node: 0.0
     scopes: Callable[[ir.Graph], Iterable[ir.Graph]] = lambda graph: (graph,)
     isolate: Isolate | None = None
     functions: Mapping[ir.OperatorIdentifier, ir.Function] = field(

@@ -168,8 +168,10 @@ class Replacement:
         functions: functions of the model that new nodes call; those that it has are left as they
             are.
         unused: functions of the model that nothing calls once this is in place; they go.
-        order: all nodes that the graph has afterwards, as they stand then; without it new nodes
-            stand right before the root.
+        stands: nodes of the root's graph that new nodes stand right before, where that is not the
+            root; no new node stands before one that is listed earlier.
+        order: all nodes that the graph has afterwards, as they stand then; new nodes stand where it
+            says.
         accept: asked once all is in place; what it raises takes everything back.
         parts: further replacements that belong to the same step, each with its root, in any graph
             of the model; they are carried out afterwards, one after the other: a part that reads
@@ -196,6 +198,7 @@ class Replacement:
     functions: Sequence[ir.Function] = ()
     unused: Sequence[ir.Function] = ()
     delays: bool = False
+    stands: Mapping[NewNode, ir.Node] = field(default_factory=dict["NewNode", ir.Node])
     order: Sequence[ir.Node | NewNode] = ()
     accept: Callable[[], None] | None = None
     parts: Mapping[ir.Node, Replacement] = field(default_factory=dict[ir.Node, "Replacement"])

@@ -30,7 +30,6 @@ from optimizer.rules import (
     Replacement,
     producer_of,
 )
-from optimizer.rules.standing import Standing
 
 _OLDEST = 10
 """The operator set from which on the parts of a shape can be cut out and put together."""
@@ -90,7 +89,7 @@ class _Flattened:
         graph: that it is in.
         region: its nodes.
         lead: the axes that become one.
-        order: all nodes of the graph afterwards.
+        stands: nodes that new ones stand before.
         flat: values as matrices, constants as vectors.
         values: what takes the place of values that others read.
         gone: nodes besides the region's whose work is no longer needed.
@@ -106,7 +105,7 @@ class _Flattened:
     graph: ir.Graph
     region: dict[ir.Node, RowOperation]
     lead: Shape
-    order: list[Standing] = field(default_factory=list["Standing"])
+    stands: dict[NewNode, ir.Node] = field(default_factory=dict[NewNode, ir.Node])
     flat: dict[ir.Value, Operand] = field(default_factory=dict[ir.Value, "Operand"])
     values: dict[ir.Value, Operand] = field(default_factory=dict[ir.Value, "Operand"])
     gone: dict[ir.Node, None] = field(default_factory=dict[ir.Node, None])
@@ -125,17 +124,15 @@ class _Flattened:
         """The region anew, if no more nodes are left."""
         biases = {one: add for add in self.region if (one := self._product_of(add)) is not None}
         if self._least_added() > len(biases):
-            return None  # told without looking at the whole graph
-        for node in self.graph:
+            return None  # told before anything is made
+        for node in sorted({*self.region, *self._views()}, key=self.context.position):
             before = len(self.made)
-            if node in self.region:
-                if node not in biases:
-                    self._put(node)
-            elif not self._ends(node):
-                self.order.append(node)
-                continue
+            if node not in self.region:
+                self._end(node)
+            elif node not in biases:
+                self._put(node)
             if new := self.made[before:]:
-                self.order += new
+                self.stands.update(dict.fromkeys(new, node))
                 self.places.append(Place((*self._fused(node), node), tuple(new)))
         before = len(self.region) + len(self.gone)
         if len(self.made) > before or (len(self.made) == before and not biases):
@@ -144,14 +141,13 @@ class _Flattened:
         targets = (value.producer() for one in self.gone for value in one.inputs[1:] if value)
         gone += exclusive_producers(targets, around=gone)
         gone.remove(root)
-        leaving = {root, *gone}
         told = f"{counted(len(biases), 'product')} with a bias can be Gemm, on one matrix"
         return Replacement(
             [*gone, root],
             self.values,
             f"Every row is treated alike: {told if biases else 'fewer views are left'}.",
             self.made,
-            order=[item for item in self.order if item not in leaving],
+            stands=self.stands,
             inferred=Inference(tuple(self.places), 1.0),
         )
 
@@ -266,17 +262,20 @@ class _Flattened:
     def _is_view(self, node: ir.Node) -> bool:
         return not node.domain and node.op_type in RESHAPING and node.graph is self.graph
 
-    def _ends(self, node: ir.Node) -> bool:
-        """Whether a node is a view of a result of the region: then the new one is of the matrix."""
-        value = node.inputs[0] if node.inputs else None
-        if value is None or value.producer() not in self.region or not self._is_view(node):
-            return False
-        flat, result = self.flat[value], node.outputs[0]
+    def _views(self) -> Iterator[ir.Node]:
+        """Views of results of the region."""
+        for node in self.region:
+            yield from filter(self._is_view, readers(node.outputs[0]))
+
+    def _end(self, view: ir.Node) -> None:
+        """A view of a result of the region becomes one of the matrix."""
+        value, result = view.inputs[0], view.outputs[0]
+        assert value is not None, "a view is of something"
+        flat = self.flat[value]
         same = self.context.symbolic.shape(result) == self._matrix(value)
         is_flat = same and not result.is_graph_output()
         self.values[result] = flat if is_flat else self._reshaped(flat, result)
-        self.gone[node] = None
-        return True
+        self.gone[view] = None
 
     def _reshaped(self, flat: Operand, result: ir.Value) -> Operand:
         """A matrix in the shape that a value has.
