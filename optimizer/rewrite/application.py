@@ -8,7 +8,15 @@ from itertools import groupby
 import onnx_ir as ir
 
 from optimizer.constants import is_constant_node
-from optimizer.model.graph import bodies, graph_id, is_used, node_id, value_id, walk_nodes
+from optimizer.model.graph import (
+    bodies,
+    graph_id,
+    is_used,
+    node_id,
+    readers,
+    value_id,
+    walk_nodes,
+)
 from optimizer.model.symbolic import Refinement
 from optimizer.rewrite import edits
 from optimizer.rewrite.applied import Applied
@@ -354,15 +362,17 @@ class Application:
 
     def _refine(self) -> None:
         """Carry new knowledge about shapes forward, as far as it reaches."""
-        for node in dict.fromkeys([*self.done.added, *self.rewired]):
-            pending_inner = [node]
-            while pending_inner:
-                current = pending_inner.pop()
+        to_come = dict.fromkeys([*self.done.added, *self.rewired])
+        for node in [*to_come]:
+            del to_come[node]
+            pending = [node]
+            while pending:
+                current = pending.pop()
                 if current.graph is None:
                     continue
                 for news in self.edited.refinements(current):
                     self._write_down(news)
-                    pending_inner.extend(use.node for use in news.value.uses())
+                    pending += [one for one in readers(news.value) if one not in to_come]
 
     def _write_down(self, news: Refinement) -> None:
         value = news.value
