@@ -98,6 +98,7 @@ class Pass:
         needs: the package of another project that it runs; empty for none beside our own needs.
         global_analysis: whether it looks at the whole graph before it says anything of one node.
         marked: its rules, whose functions take the pass first.
+        roots: the operator types that they are rooted at, all together.
         reach: how many nodes upstream of their root they look, at most.
     """
 
@@ -110,12 +111,14 @@ class Pass:
     needs: ClassVar[str] = ""
     global_analysis: ClassVar[bool] = False
     marked: ClassVar[tuple[Rule, ...]] = ()
+    roots: ClassVar[frozenset[str]] = frozenset()
     reach: ClassVar[int] = 1
 
     def __init_subclass__(cls) -> None:
         """Take down the methods that `rule` has marked."""
         listed = (getattr(method, "_rule", None) for method in vars(cls).values())
         cls.marked = tuple(filter(None, listed)) or cls.marked
+        cls.roots = frozenset(root for declared in cls.marked for root in declared.roots)
         cls.reach = max((declared.reach for declared in cls.marked), default=1)
 
     def rules(self) -> list[Rule]:

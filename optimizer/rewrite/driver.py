@@ -46,7 +46,6 @@ from optimizer.rewrite.vetoes import Vetoes
 from optimizer.rewrite.worklist import Queue, Worklist
 from optimizer.rules.context import Context, FoldBudget
 from optimizer.rules.replacement import Declined, Outcome, Replacement
-from optimizer.versions import versions
 
 MAX_ROUNDS = 50
 MAX_REPEATS = 64
@@ -123,7 +122,7 @@ class _Run:
             functions=model.ir.functions,
         )
         self.worklist = Worklist(pipeline.passes, self.rewriter)
-        self.trace = Trace("", model.name, pipeline.to_json(), versions=versions())
+        self.trace = Trace("", model.name, pipeline.to_json())
         self.touched = Touched()
         self.rooted = Counter[str]()
         self.declined: dict[tuple[str, str, str], DeclinedMatch] = {}

@@ -207,7 +207,7 @@ class Trace:
         source_digest: sha256 (hex) of the source graph as the writer writes it; "" until saved.
         model_name: display text.
         pipeline: the pipeline as data (`Pipeline.to_json`).
-        versions: software that took part.
+        versions: software that took part; none until saved.
         seconds: CPU time of the whole run, import and verification apart.
         stopped: why the run ended early ("" when it reached its fixpoint).
         timings: per pass id.

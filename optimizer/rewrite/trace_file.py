@@ -33,6 +33,7 @@ from optimizer.rewrite.graph_state import GraphState
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import DataReference, Trace
 from optimizer.stored import StoredTensor, chunks_of, evidence
+from optimizer.versions import versions
 
 SCHEMA = "passlens.trace/1"
 COMPRESS_BELOW = 1 << 16
@@ -48,6 +49,7 @@ def save_trace(cursor: Cursor, path: Path, *, with_source: bool = True) -> None:
         StudioError: it cannot be written; what was there is as it was.
     """
     trace, here = cursor.trace, cursor.step
+    trace.versions = trace.versions or versions()
     with replacement(path) as target, zipfile.ZipFile(target, "w") as archive:
         trace.source_digest, trace.data = "", ()
         if with_source:

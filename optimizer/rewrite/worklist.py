@@ -71,11 +71,7 @@ class Worklist:
         self.queues = [Queue(planned) for planned in passes]
         self._edited = edited
         self._deepest = max((queue.planned.reach for queue in self.queues), default=1)
-        self._rooted: dict[str, set[int]] = {}  # which of them have rules rooted at an operator
-        for number, queue in enumerate(self.queues):
-            for declared in queue.planned.marked:
-                for root in declared.roots:
-                    self._rooted.setdefault(root, set()).add(number)
+        self._rooted: dict[str, list[Queue]] = {}  # those with rules rooted at an operator
         self._interested: dict[tuple[str, int], list[Interest]] = {}
         self._near: dict[ir.Node, None] = {}
         self._order: dict[str, int] = {}
@@ -173,8 +169,11 @@ class Worklist:
         key = operator, distance
         found = self._interested.get(key)
         if found is None:
-            numbers = self._rooted.get(operator, set()) | self._rooted.get(ANY, set())
-            queues = [self.queues[number] for number in sorted(numbers)]
+            queues = self._rooted.get(operator)
+            if queues is None:
+                wanted = {operator, ANY}
+                queues = [one for one in self.queues if not wanted.isdisjoint(one.planned.roots)]
+                self._rooted[operator] = queues
             found = self._interested[key] = [
                 (queue.waiting, queue.rules_for(operator))
                 for queue in queues

@@ -35,6 +35,7 @@ from optimizer.rewrite.trace_file import carried_bytes, save_trace
 from optimizer.source import complete
 from optimizer.verify import LOSSY, ErrorBudget, Verification, budget_of, verify
 from optimizer.verify.memory import memory_problem
+from optimizer.versions import versions
 from profiling.workers import default_pool
 from studio.commands import CHECK_FAILED, DONE
 from studio.commands.models import bindings, model_path
@@ -216,7 +217,7 @@ def _report(
         ],
         "seconds": trace.seconds,
         "stopped": trace.stopped,
-        "versions": dict(trace.versions),
+        "versions": versions(),
         "verification": None if checked is None else verification_json(checked),
     }
 
