@@ -59,7 +59,8 @@ class Refinement:
         value: the value it is about.
         dtype: its element type where the graph has none, else None.
         shape: its dimensions where they say more than the graph's, else None; each is a number,
-            the text of an expression, or None for unknown.
+            the text of an expression, or None for unknown. Nothing of both where only elements
+            have become known.
     """
 
     value: ir.Value
@@ -124,22 +125,32 @@ class SymbolicValues:
         fact = self._facts.get(value)
         return self._follow(value) if fact is None else fact
 
+    def are_alike(self, one: ir.Value, other: ir.Value) -> bool:
+        """Whether the same is known of two values, and whether a run is needed for the rest."""
+        if self.fact(one) != self.fact(other):
+            return False
+        return self._is_known(one) == self._is_known(other)
+
     def forget(self, value: ir.Value) -> None:
         """Compute this value again when it is asked for; what others derived from it stays."""
         self._facts.pop(value, None)
         self.contradictions.pop(value, None)
 
     def refine(self, node: ir.Node) -> list[Refinement]:
-        """What can be said about the node's outputs that the graph does not say yet."""
+        """What can be said about the node's outputs that was not known, or the graph does not say."""
+        before = [self._facts.get(value) for value in node.outputs]
         for value in node.outputs:
             self.forget(value)
         if all([value is None or value in self._facts for value in node.inputs]):
             self._evaluate(node)  # as nearly always: nothing has to be followed back
         found: list[Refinement] = []
-        for value in node.outputs:
-            refinement = self._refinement(value, self.fact(value))
+        for value, known in zip(node.outputs, before, strict=True):
+            fact = self.fact(value)
+            refinement = self._refinement(value, fact)
             if refinement is not None:
                 found.append(refinement)
+            elif known is not None and known != fact:
+                found.append(Refinement(value, None, None))
         return found
 
     def propagate(self, graph: ir.Graph) -> int:

@@ -265,7 +265,8 @@ class Application:
         old = node.inputs[index]
         self._edit(edits.SetInput(node_id(node), index, _id_of(old), _id_of(new)))
         self.done.changed.update(dict.fromkeys(v for v in (old, new) if v is not None))
-        self.rewired[node] = None
+        if not self.edited.are_alike(old, new):
+            self.rewired[node] = None
 
     def _replace(self, old: ir.Value, new: ir.Value) -> None:
         self.done.values[value_id(old)] = value_id(new)
@@ -371,7 +372,8 @@ class Application:
                 if current.graph is None:
                     continue
                 for news in self.edited.refinements(current):
-                    self._write_down(news)
+                    if news.dtype is not None or news.shape is not None:
+                        self._write_down(news)
                     pending += [one for one in readers(news.value) if one not in to_come]
 
     def _write_down(self, news: Refinement) -> None:

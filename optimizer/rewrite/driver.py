@@ -108,7 +108,7 @@ class _Run:
         self.model, self.pipeline, self.stop, self.limits = model, pipeline, stop, limits
         self.progress = progress
         self.symbolic = take(model.ir)
-        self.rewriter = Rewriter(model.ir, refine=self.symbolic.refine)
+        self.rewriter = Rewriter(model.ir, symbolic=self.symbolic)
         self.vetoes = Vetoes(pipeline.vetoed, self.rewriter.position)
         self.context = Context(
             opsets=model.ir.graph.opset_imports,

@@ -6,17 +6,15 @@ where they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from typing import Any, cast
 
 import onnx_ir as ir
 
 from optimizer.model.graph import graph_id, node_id
-from optimizer.model.symbolic import Refinement
+from optimizer.model.symbolic import Refinement, SymbolicValues
 from optimizer.rewrite.graph_state import GraphState
 from optimizer.stored import NewWeights
-
-Refine = Callable[[ir.Node], Iterable[Refinement]]
 
 
 class EditedGraph:
@@ -28,11 +26,11 @@ class EditedGraph:
         positions: where nodes stand in their graph's list, by id; comparable within one graph only.
     """
 
-    def __init__(self, model: ir.Model, *, refine: Refine | None = None) -> None:
+    def __init__(self, model: ir.Model, *, symbolic: SymbolicValues | None = None) -> None:
         self.state = GraphState(model)
         self._main = model.graph
         self.new_weights = NewWeights()
-        self._refine = refine
+        self._symbolic = symbolic
         self._derived: dict[str, int] = {}
         self._generations: dict[str, int] = {}
         self._names = {value.name for value in self.state.values.values() if value.name}
@@ -87,7 +85,13 @@ class EditedGraph:
 
     def refinements(self, node: ir.Node) -> Iterable[Refinement]:
         """What is known about the outputs of `node` beyond what is written down."""
-        return self._refine(node) if self._refine is not None else ()
+        return self._symbolic.refine(node) if self._symbolic is not None else ()
+
+    def are_alike(self, one: ir.Value | None, other: ir.Value | None) -> bool:
+        """Whether no more is known of what reads one value where it reads the other."""
+        if self._symbolic is None or one is None or other is None:
+            return self._symbolic is None or one is other
+        return self._symbolic.are_alike(one, other)
 
     def place(self, identities: Sequence[str], root: ir.Node) -> None:
         """Give nodes that come there positions between `root` and the node before it."""
