@@ -60,17 +60,18 @@ def infer_shapes(model: Model, *, isolate: Isolate) -> tuple[Finding, ...]:
     Returns: contradictions and failed workers.
     """
     graph = model.ir.graph
-    made = list(_made(graph))
     symbolic = SymbolicValues(model.ir)
     symbolic.propagate(graph)
     findings = list(_contradictions(symbolic))
+    made = list(_made(graph))
+    unsure = [value for value in made if not _is_complete(value)]
     native: list[tuple[str, Callable[[bytes], Inference], int, Callable[[ir.Node], bool]]] = [
         ("onnx", infer_with_onnx, ONNX_NODES, partial(_onnx_may_know, model.ir)),
         ("onnxruntime", infer_with_runtime, RUNTIME_NODES, _is_foreign),
     ]
     written: bytes | None = None  # the model as it is, without weights
     for source, job, most_nodes, is_asked in native:
-        if len(made) > most_nodes or not any(_is_open(v, symbolic, is_asked) for v in made):
+        if len(made) > most_nodes or not any(_is_open(v, symbolic, is_asked) for v in unsure):
             continue
         written = weight_free(model.ir) if written is None else written
         try:

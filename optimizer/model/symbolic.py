@@ -137,7 +137,7 @@ class SymbolicValues:
         self.contradictions.pop(value, None)
 
     def refine(self, node: ir.Node) -> list[Refinement]:
-        """What can be said about the node's outputs that was not known, or the graph does not say."""
+        """What is known of the node's outputs that was not, or that the graph does not say."""
         before = [self._facts.get(value) for value in node.outputs]
         for value in node.outputs:
             self.forget(value)

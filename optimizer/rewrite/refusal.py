@@ -83,9 +83,7 @@ def _check_order(edited: EditedGraph, root: ir.Node, operand: Operand | None) ->
     if home is not graph and (home is None or home not in edited.state.scopes(graph)):
         raise Refused("an input of the replacement is not visible here")
     producer = operand.producer()
-    if producer is None or producer is root:
-        return
-    if not edited.precedes(producer, root):
+    if producer is not None and not edited.precedes(producer, root):
         raise Refused("an input of the replacement is computed later")
 
 
@@ -106,8 +104,9 @@ def _is_in_time(
     if isinstance(operand, NewOutput):
         anchor = proposal.stands.get(operand.node, root)
     else:
-        _check_order(edited, root, operand)
         anchor = operand.producer()
+        if anchor is not root:
+            _check_order(edited, root, operand)
     if anchor is None:
         return True
     for use in old.uses():

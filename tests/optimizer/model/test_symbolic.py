@@ -146,6 +146,37 @@ def test_a_loop_stacks_as_many_results_as_it_has_rounds() -> None:
     assert 5 not in (stacked or ())
 
 
+def test_values_are_alike_of_which_the_same_is_known_and_which_both_need_a_run_or_not() -> None:
+    body = """
+    g (float["n", 4] x, float[1, 4] z) => (float["n", 4] y)
+    <float[1, 4] w = {1.0, 2.0, 3.0, 4.0}>
+    { a = Relu(x) b = Neg(a) y = Add(b, w) }
+    """
+    model = model_of(body)
+    values, found = SymbolicValues(model), outputs(model)
+    (x, z), w = model.graph.inputs, model.graph.initializers["w"]
+    assert values.are_alike(x, found["b"])
+    assert not values.are_alike(x, z)
+    assert not values.are_alike(z, w)  # as large, but the one is data already
+
+
+def test_elements_that_become_known_are_news_though_the_graph_says_all_of_the_shape() -> None:
+    body = """
+    g (float["n", 4] x, int64[1] k) => (int64[1] y)
+    <int64[1] two = {2}>
+    { a = Identity(k) y = Neg(a) }
+    """
+    model = model_of(body)
+    values, (first, second) = SymbolicValues(model), model.graph
+    values.propagate(model.graph)
+    assert values.refine(second) == []
+    first.replace_input_with(0, model.graph.initializers["two"])
+    (news,) = values.refine(first)
+    assert (news.value, news.dtype, news.shape) == (first.outputs[0], None, None)
+    (news,) = values.refine(second)
+    assert values.of(news.value) == (-2,)
+
+
 def test_a_contradiction_is_reported_and_not_applied() -> None:
     body = """
     g (float[2, 3] x) => (float[2, 4] y)

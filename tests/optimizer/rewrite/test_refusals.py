@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import onnx_ir as ir
 import pytest
@@ -38,6 +40,27 @@ def test_an_input_that_is_computed_later() -> None:
 def test_a_value_that_is_computed_later() -> None:
     one = _line()
     assert "later" in one.refusal("a", _replaced(one, "a", "b"))
+
+
+def test_a_new_node_that_stands_before_its_input_or_behind_its_reader() -> None:
+    one = _line()
+    early = _by_new_node(one, "y", "b")
+    early = replace(early, stands={early.nodes[0]: one.node("b")})
+    assert one.refusal("y", early) == "an input of the replacement is computed later"
+    late = _by_new_node(one, "a", "x")
+    late = replace(late, stands={late.nodes[0]: one.node("y")})
+    assert one.refusal("a", late) == "a consumer stands before the replacement"
+
+
+def test_new_nodes_that_stand_in_another_order_than_they_are_listed() -> None:
+    one = _line()
+    first = NewNode("Abs", [one.value("x")])
+    second = NewNode("Neg", [first.output()])
+    proposal = Replacement(
+        [one.node("y")], {one.value("y"): second.output()}, "", nodes=[first, second],
+        stands={second: one.node("a")},
+    )  # fmt: skip
+    assert one.refusal("y", proposal) == "an input of the replacement is computed later"
 
 
 def test_an_input_from_inside_a_body() -> None:
