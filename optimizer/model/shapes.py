@@ -30,8 +30,9 @@ from optimizer.model.inference_jobs import (
     weight_free,
 )
 from optimizer.model.known_values import keep
+from optimizer.model.refinement import Refinement
 from optimizer.model.signatures import DEFINED_DOMAINS, first_version
-from optimizer.model.symbolic import Refinement, SymbolicValues
+from optimizer.model.symbolic import SymbolicValues
 from optimizer.operators.catalogue import operator_of
 
 ONNX_NODES = 50_000

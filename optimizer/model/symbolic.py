@@ -19,7 +19,6 @@ import onnx_ir as ir
 from optimizer.constants import constant_of
 from optimizer.dimension import Dimension, Expression, symbol
 from optimizer.dimension_text import parse
-from optimizer.frozen import frozen
 from optimizer.model.graph import bodies, walk_nodes
 from optimizer.model.graph_dims import (
     FRESH,
@@ -30,6 +29,7 @@ from optimizer.model.graph_dims import (
     is_whole,
     written_dim,
 )
+from optimizer.model.refinement import Refinement
 from optimizer.operators.broadcasting import agreed_type
 from optimizer.operators.call import (
     INTEGERS,
@@ -49,30 +49,6 @@ from optimizer.operators.layouts import LAYOUTS
 _MOST_DIMENSIONS = 64
 _NOT_ALLOWED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 """Raised by rules over attributes and inputs that the operator's specification does not allow."""
-
-
-@frozen()
-class Refinement:
-    """New knowledge about one value, ready to be written into the graph.
-
-    Attributes:
-        value: the value it is about.
-        dtype: its element type where the graph has none, else None.
-        shape: its dimensions where they say more than the graph's, else None; each is a number,
-            the text of an expression, or None for unknown. Nothing of both where only elements
-            have become known.
-    """
-
-    value: ir.Value
-    dtype: ir.DataType | None
-    shape: tuple[int | str | None, ...] | None
-
-    def apply(self) -> None:
-        """Write the knowledge into the graph."""
-        if self.dtype is not None:
-            self.value.type = ir.TensorType(self.dtype)
-        if self.shape is not None:
-            self.value.shape = ir.Shape(self.shape)
 
 
 class SymbolicValues:

@@ -17,7 +17,7 @@ from optimizer.model.graph import (
     value_id,
     walk_nodes,
 )
-from optimizer.model.symbolic import Refinement
+from optimizer.model.refinement import Refinement
 from optimizer.rewrite import edits
 from optimizer.rewrite.applied import Applied
 from optimizer.rewrite.edited_graph import EditedGraph

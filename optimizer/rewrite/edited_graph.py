@@ -12,7 +12,8 @@ from typing import Any, cast
 import onnx_ir as ir
 
 from optimizer.model.graph import graph_id, node_id
-from optimizer.model.symbolic import Refinement, SymbolicValues
+from optimizer.model.refinement import Refinement
+from optimizer.model.symbolic import SymbolicValues
 from optimizer.rewrite.graph_state import GraphState
 from optimizer.stored import NewWeights
 
