@@ -372,17 +372,18 @@ class Application:
                 if current.graph is None:
                     continue
                 for news in self.edited.refinements(current):
-                    if news.dtype is not None or news.shape is not None:
-                        self._write_down(news)
+                    self._write_down(news)
                     pending += [one for one in readers(news.value) if one not in to_come]
 
     def _write_down(self, news: Refinement) -> None:
         value = news.value
+        self.done.changed[value] = None
+        if news.dtype is None and news.shape is None:
+            return  # elements, which the graph does not tell
         known = edits.Known(value.type, value.shape)
         kind = value.type if news.dtype is None else ir.TensorType(news.dtype)
         shape = value.shape if news.shape is None else ir.Shape(news.shape)
         self._edit(edits.Retype(value_id(value), known, edits.Known(kind, shape)))
-        self.done.changed[value] = None
 
 
 def _id_of(value: ir.Value | None) -> str | None:

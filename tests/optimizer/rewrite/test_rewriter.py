@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import onnx_ir as ir
 
+from optimizer.model.symbolic import SymbolicValues
 from optimizer.model.writer import to_bytes
+from optimizer.rewrite.rewriter import Rewriter
 from optimizer.rules.replacement import NewInitializer, NewNode, Replacement
 from tests.optimizer.rewrite.applying import Bench, bench
 
@@ -220,3 +222,16 @@ def test_a_node_waits_with_a_body_that_needs_the_new_node() -> None:
     )
     one.apply("y", _joined(one, delays=True))
     assert [node.op_type for node in one.model.graph] == ["Neg", "Both", "If"]
+
+
+def test_elements_that_become_known_are_a_change_as_far_down_as_they_are_read() -> None:
+    lines = ("a = Identity(k)", "b = Neg(a)", "c = Abs(x)", "y = Cast <to = 7> (c)")
+    drawn = bench("(int64[1] k, float[N] x) => (int64[1] b, int64[N] y)", *lines)
+    symbolic = SymbolicValues(drawn.model)
+    symbolic.propagate(drawn.model.graph)
+    one = Bench(drawn.model, Rewriter(drawn.model, symbolic=symbolic))
+    two = NewInitializer.ints([2], "two")
+    done = one.apply("a", Replacement([], {}, "", inputs={(one.node("a"), 0): two}))
+    assert {one.value("a"), one.value("b")} <= {*done.changed}
+    assert symbolic.of(one.value("b")) == (-2,)
+    assert not {one.value("c"), one.value("y")} & {*done.changed}
