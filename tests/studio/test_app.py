@@ -220,6 +220,20 @@ def test_the_keyboard_alone_opens_a_model_and_steps(page: Page, app_url: str) ->
     wait(page, f"window.__passlens.step === {last - 1}")
 
 
+def test_a_busy_browser_leaves_no_empty_sidebar(page: Page, app_url: str) -> None:
+    opened(page, f"{app_url}/model?model=tour")
+    for _ in range(4):
+        page.get_by_role("button", name="See the rewrites").click()
+        page.evaluate("(start => { while (performance.now() < start + 800) {} })(performance.now())")
+        wait(page, "window.__passlens.step > 50")
+        wait_for_all(page)
+        expect(page.get_by_role("button", name="To the steps")).to_be_visible(timeout=PATIENCE_MS)
+        expect(page.locator(".stSidebar")).to_be_hidden()
+        page.get_by_role("navigation").get_by_role("link", name="Model", exact=True).click()
+        expect(page.locator(".stSidebar")).to_be_visible(timeout=PATIENCE_MS)
+        wait_for_all(page)
+
+
 BAD_FILES = {
     "empty_file": "The file is empty",
     "html_renamed": "This is a web page",
