@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
+from typing import Self
 
 import onnx_ir as ir
 
@@ -29,7 +30,7 @@ class Sizes:
         self.assumed: dict[str, int] = {}
 
     @classmethod
-    def of(cls, graph: ir.Graph, given: Mapping[str, int] | None = None) -> Sizes:
+    def of(cls, graph: ir.Graph, given: Mapping[str, int] | None = None) -> Self:
         """For a whole graph: a total length is taken as what is past and what is new together."""
         dims = (dim for value in graph.inputs for dim in value.shape or ())
         texts = (dim.value for dim in dims if isinstance(dim, ir.SymbolicDim) and dim.value)
@@ -86,3 +87,17 @@ class Sizes:
         if name not in self.assumed:
             self.assumed[name] = sizes_by_name([name], self._given).get(name, ASSUMED.other)
         return self.assumed[name]
+
+
+class FixedSizes(Sizes):
+    """Sizes of a graph that does not change meanwhile: each shape is looked up once."""
+
+    def __init__(self, given: Mapping[str, int] | None = None) -> None:
+        super().__init__(given)
+        self._shapes: dict[ir.Value | None, tuple[int, ...] | None] = {}
+
+    def shape(self, value: ir.Value | None) -> tuple[int, ...] | None:
+        """As of `Sizes`."""
+        if value not in self._shapes:
+            self._shapes[value] = super().shape(value)
+        return self._shapes[value]

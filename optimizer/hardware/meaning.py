@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import chain, repeat
 from typing import Any
 
 import onnx
@@ -72,16 +73,14 @@ def _operands_fit(node: ir.Node, there: Signature) -> bool:
     inputs = len(node.inputs)
     if not there.inputs[0] <= inputs <= there.inputs[1] or len(node.outputs) > there.outputs[1]:
         return False
-    pairs = [
-        *zip(_along(there.formal_inputs, inputs), node.inputs, strict=True),
-        *zip(_along(there.formal_outputs, len(node.outputs)), node.outputs, strict=True),
-    ]
-    return all(_typed(formal, value) for formal, value in pairs)
+    return _all_typed(there.formal_inputs, node.inputs) and _all_typed(
+        there.formal_outputs, node.outputs
+    )
 
 
-def _along(formals: tuple[Formal, ...], count: int) -> list[Formal]:
-    """A formal parameter for each actual one; the last repeats where it stands for many."""
-    return [formals[min(index, len(formals) - 1)] for index in range(count)]
+def _all_typed(formals: tuple[Formal, ...], values: Sequence[ir.Value | None]) -> bool:
+    """Each value by its formal parameter; the last one repeats where it stands for many."""
+    return all(map(_typed, chain(formals, repeat(formals[-1])), values)) if values else True
 
 
 def _typed(formal: Formal, value: ir.Value | None) -> bool:
@@ -89,7 +88,12 @@ def _typed(formal: Formal, value: ir.Value | None) -> bool:
         return formal.optional
     if value.dtype is None or not isinstance(value.type, ir.TensorType):
         return True
-    return f"tensor({value.dtype.name.lower()})" in formal.allowed
+    return _tensor_of(value.dtype) in formal.allowed
+
+
+@lru_cache(maxsize=64)
+def _tensor_of(dtype: ir.DataType) -> str:
+    return f"tensor({dtype.name.lower()})"
 
 
 def _attributes_fit(node: ir.Node, there: Signature, newer: int, then: int) -> bool:

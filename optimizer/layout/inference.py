@@ -14,7 +14,7 @@ import onnx_ir as ir
 
 from optimizer.collection import collection_paused
 from optimizer.constants import is_constant_node
-from optimizer.cost.sizes import Sizes
+from optimizer.cost.sizes import FixedSizes, Sizes
 from optimizer.errors import quoted
 from optimizer.findings import Finding
 from optimizer.layout.axes import Axis, merged, resized, split, text_of
@@ -83,7 +83,7 @@ def infer_layouts(graph: ir.Graph, sizes: Sizes | None = None) -> Layouts:
         graph: with shapes.
         sizes: of free dimensions; without, what is usual (`optimizer.free_sizes`).
     """
-    search = _Search(_FixedSizes(sizes or Sizes.of(graph)))
+    search = _Search(sizes or FixedSizes.of(graph))
     with collection_paused():
         for node in walk_nodes(graph):
             if not is_constant_node(node):
@@ -92,19 +92,6 @@ def infer_layouts(graph: ir.Graph, sizes: Sizes | None = None) -> Layouts:
     axes = search.axes()
     tags = {value: search.tag(value, texts) for value, texts in axes.items()}
     return Layouts(tags, axes, tuple(search.contradictions.values()))
-
-
-class _FixedSizes(Sizes):
-    """Sizes of a graph that does not change meanwhile: each shape is looked up once."""
-
-    def __init__(self, sizes: Sizes) -> None:
-        self._sizes = sizes
-        self._shapes: dict[ir.Value | None, tuple[int, ...] | None] = {}
-
-    def shape(self, value: ir.Value | None) -> tuple[int, ...] | None:
-        if value not in self._shapes:
-            self._shapes[value] = self._sizes.shape(value)
-        return self._shapes[value]
 
 
 class _Search:
@@ -154,15 +141,17 @@ class _Search:
 
     def _follow(self, node: ir.Node, known: Sequence[Place], unknown: Sequence[Place]) -> None:
         """What one side says about the other."""
+        if len(known) == len(unknown) == 1:
+            axis = self._known.get(known[0])
+            part = None if axis is None else resized(axis, self._size(unknown[0]))
+            if part:
+                self._learn(node, unknown[0], part)
+            return
         axes = [self._known.get(place) for place in known]
         here = [axis for axis in axes if axis is not None]
         if len(here) < len(axes) or not axes:
             return
-        if len(known) == len(unknown) == 1:
-            axis = resized(here[0], self._size(unknown[0]))
-            parts = None if axis is None else [axis]
-        else:
-            parts = split(merged(here), [self._size(place) for place in unknown])
+        parts = split(merged(here), [self._size(place) for place in unknown])
         for place, part in zip(unknown, parts or (), strict=False):
             if part:
                 self._learn(node, place, part)
@@ -172,7 +161,7 @@ class _Search:
         if before is None:
             self._known[place] = axis
             self._pending.append(place)
-        elif _kind(before) != _kind(axis):
+        elif before is not axis and _kind(before) != _kind(axis):
             meant = (text_of(before), text_of(axis))
             self.contradictions.setdefault(place, LayoutContradiction(node, *place, meant))
 

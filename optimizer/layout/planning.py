@@ -9,7 +9,7 @@ from itertools import permutations
 import onnx_ir as ir
 
 from optimizer.constants import constant_of, is_constant_node
-from optimizer.cost.sizes import Sizes
+from optimizer.cost.sizes import FixedSizes
 from optimizer.layout.assignment.problem import Flow, LayoutAssignment, LayoutProblem
 from optimizer.layout.assignment.solve import solve
 from optimizer.layout.capabilities import check_kernel
@@ -113,7 +113,7 @@ class _Planner:
         self, graph: ir.Graph, target: Target, symbolic: SymbolicValues, opset: int
     ) -> None:
         self._graph, self._target, self._symbolic, self._opset = graph, target, symbolic, opset
-        self._sizes = Sizes.of(graph)
+        self._sizes = FixedSizes.of(graph)
         layouts = infer_layouts(graph, self._sizes)
         self._contradiction = next((str(one.finding) for one in layouts.contradictions), "")
         self._images = images_of(layouts)

@@ -61,11 +61,10 @@ def outlined_function(repeat: Repeat, opsets: Mapping[str, int]) -> OutlinedFunc
     scopes = [common_scope(nodes) for nodes in repeat.occurrences]
     body = _Body(repeat, ["/".join(("", *scope)) for scope in scopes])
     graph = body.graph(opsets)
-    proto = serde.serialize_function(ir.Function(OUTLINED, "", graph=graph, attributes=()))
+    function = ir.Function(OUTLINED, "", graph=graph, attributes=())
     told = _told(scopes[0]) or _operators(repeat)
-    proto.name = f"{told}_{content_hash(proto)}"
+    function.name = f"{told}_{content_hash(serde.serialize_function(function))}"
     named = [scope if body.is_told_by_scopes else "" for scope in body.scopes]
-    function = serde.deserialize_function(proto)
     return OutlinedFunction(function, body.reads, body.gives, tuple(named))
 
 
@@ -211,6 +210,11 @@ class _Body:
 
 def _same_small(read: Sequence[ir.Value | None]) -> bool:
     """Whether all occurrences read the same small constant."""
-    tensors = [constant_of(value) for value in read if value is not None and stands_inside(value)]
-    known = [tensor for tensor in tensors if tensor is not None]
-    return len(known) == len(read) and all(same_content(known[0], one) for one in known[1:])
+    first: ir.TensorProtocol | None = None
+    for value in read:
+        inside = value is not None and stands_inside(value)
+        tensor = constant_of(value) if inside else None
+        if tensor is None or not same_content(tensor if first is None else first, tensor):
+            return False
+        first = tensor
+    return True

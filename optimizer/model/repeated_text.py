@@ -28,14 +28,17 @@ class Repeated(NamedTuple):
         return self.last - self.first + 1
 
 
-def suffix_array(labels: Sequence[int]) -> NDArray[np.int64]:
-    """The places of a list in the order of what begins there.
+def sorted_suffixes(labels: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The places of a list in the order of what begins there, and what neighbours share.
 
-    Source: Manber and Myers 1993, by prefix doubling.
+    Returns: the suffix array, and how many labels each suffix shares with the one before it.
+
+    Source: Manber and Myers 1993, by prefix doubling; shared lengths from the ranks of each round.
     """
     rank = np.unique(np.asarray(labels, np.int64), return_inverse=True)[1].astype(np.int64)
-    size, step = len(rank), 1
+    size, ranks = len(rank), [rank]
     while True:
+        step = 1 << (len(ranks) - 1)
         following = np.zeros(size, np.int64)
         following[: size - step] = rank[step:] + 1
         key = rank * (size + 1) + following
@@ -43,31 +46,21 @@ def suffix_array(labels: Sequence[int]) -> NDArray[np.int64]:
         rank = np.empty(size, np.int64)
         rank[order] = np.concatenate([[0], np.cumsum(np.diff(key[order]) != 0)])
         if size == 0 or rank[order[-1]] == size - 1:
-            return order
-        step *= 2
+            return order.tolist(), _shared_lengths(ranks, order)
+        ranks.append(rank)
 
 
-def shared_lengths(labels: Sequence[int], order: NDArray[np.int64]) -> list[int]:
-    """How many labels each suffix shares with the one before it in the array.
+def _shared_lengths(ranks: Sequence[NDArray[np.int64]], order: NDArray[np.int64]) -> list[int]:
+    """From the ranks of what begins at each place and is 1, 2, 4, … labels long.
 
-    Source: Kasai et al. 2001.
+    No end of the list stands in what two places share: it is at another distance from each.
     """
-    size, listed = len(labels), order.tolist()
-    rank = [0] * size
-    for index, place in enumerate(listed):
-        rank[place] = index
-    lengths, common = [0] * size, 0
-    for place in range(size):
-        if not rank[place]:
-            common = 0
-            continue
-        other = listed[rank[place] - 1]
-        most = size - max(place, other)
-        while common < most and labels[place + common] == labels[other + common]:
-            common += 1
-        lengths[rank[place]] = common
-        common = max(common - 1, 0)
-    return lengths
+    before, after = order[:-1], order[1:]
+    lengths = np.zeros(len(after), np.int64)
+    for level in reversed(range(len(ranks))):
+        known = np.append(ranks[level], -1)  # nothing begins behind the end
+        lengths += (known[before + lengths] == known[after + lengths]) << level
+    return [0, *lengths.tolist()][: len(order)]
 
 
 def repeated(lengths: Sequence[int]) -> Iterator[Repeated]:

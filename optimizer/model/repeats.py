@@ -8,6 +8,7 @@ its last node upwards.
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,11 +16,10 @@ from heapq import nlargest
 from itertools import pairwise, takewhile
 
 import onnx_ir as ir
-from onnx_ir import serde
 
 from optimizer.constants import is_constant_node, tensor_in
 from optimizer.model.graph import bodies
-from optimizer.model.repeated_text import Repeated, repeated, shared_lengths, suffix_array
+from optimizer.model.repeated_text import Repeated, repeated, sorted_suffixes
 from optimizer.model.scopes import scope_path
 from optimizer.operators.catalogue import is_random
 
@@ -140,20 +140,19 @@ class _Search:
         """Windows that read the same, of the repeats that would save most."""
         if len(self._labels) < 2 * self._least:
             return []
-        order = suffix_array(self._labels)
-        lengths = shared_lengths(self._labels, order)
+        order, lengths = sorted_suffixes(self._labels)
         size = len(self._labels)
 
         def bound(one: Repeated) -> int:
             return min((one.places - 1) * one.length, size)
 
-        budget, windows, listed = _LOOKED_AT * size, list[list[range]](), order.tolist()
+        budget, windows = _LOOKED_AT * size, list[list[range]]()
         long = [one for one in repeated(lengths) if one.length >= self._least]
         for one in sorted(long, key=bound, reverse=True):
             budget -= one.places
             if budget < 0:
                 break
-            places = sorted(listed[one.first : one.last + 1])
+            places = sorted(order[one.first : one.last + 1])
             windows.extend(self._windows(places, one.length))
         return nlargest(_CANDIDATES, windows, key=lambda w: (_bound(w), -w[0].start))
 
@@ -275,4 +274,9 @@ def _attribute_key(attribute: ir.Attr) -> object:
         return attribute.name, tensor.dtype, tuple(tensor.shape.numpy()), tensor.tobytes()
     if attribute.type not in _PLAIN:
         return None
-    return serde.serialize_attribute(attribute).SerializeToString(deterministic=True)
+    value: object = attribute.value
+    if attribute.type == ir.AttributeType.FLOAT:
+        value = array("f", [attribute.as_float()]).tobytes()
+    elif attribute.type == ir.AttributeType.FLOATS:
+        value = array("f", attribute.as_floats()).tobytes()
+    return attribute.name, attribute.type, value

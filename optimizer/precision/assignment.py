@@ -18,7 +18,14 @@ from optimizer.minimum_cut import MinimumCut
 from optimizer.model.graph import is_used
 from optimizer.operators.catalogue import operator_of
 from optimizer.precision.float_formats import FloatFormat
-from optimizer.precision.sixteen_bits import FLOAT, is_heavy, reason_to_stay, signature, type_of
+from optimizer.precision.sixteen_bits import (
+    FLOAT,
+    TypedPositions,
+    is_heavy,
+    reason_to_stay,
+    signature,
+    type_of,
+)
 
 FLOAT32, BITS16 = "float32", "16 bits"
 """The two sides; also the vertices of all nodes that are settled."""
@@ -59,17 +66,18 @@ def assigned(
         keep: ids of nodes that stay float32.
     """
     vertices: dict[ir.Node, Vertex] = {}
+    signatures: dict[ir.Node, TypedPositions] = {}
     stays: dict[ir.Node, str] = {}
     for node in graph:
         found = signature(node, opsets)
         kind = None if found is None else type_of(node, found)
         if found is None or kind not in (FLOAT, form.dtype) or _converts(node, form):
             continue
-        vertices[node] = BITS16
+        vertices[node], signatures[node] = BITS16, found
         if kind == FLOAT:
             stays[node] = reason_to_stay(node, form, opsets, keep)
             vertices[node] = FLOAT32 if stays[node] else BITS16 if is_heavy(node) else node
-    side = _Network(graph, form, opsets, vertices).cheaper_side()
+    side = _Network(graph, form, vertices, signatures).cheaper_side()
     sixteen = frozenset(node for node in stays if vertices[node] in side)
     told = {
         node: why or _TOO_DEAR
@@ -94,10 +102,11 @@ class _Network:
         self,
         graph: ir.Graph,
         form: FloatFormat,
-        opsets: Mapping[str, int],
         vertices: Mapping[ir.Node, Vertex],
+        signatures: Mapping[ir.Node, TypedPositions],
     ) -> None:
-        self._graph, self._form, self._opsets, self._vertices = graph, form, opsets, vertices
+        self._graph, self._form = graph, form
+        self._vertices, self._signatures = vertices, signatures
         self._sizes = Sizes.of(graph)
         self._cut = MinimumCut(FLOAT32, BITS16)
 
@@ -113,9 +122,7 @@ class _Network:
     def _values(self) -> Iterator[ir.Value]:
         """Everything that may be read in either format, as it is before any cast."""
         seen: dict[ir.Value, None] = {}
-        for node in self._vertices:
-            found = signature(node, self._opsets)
-            assert found is not None
+        for node, found in self._signatures.items():
             values = [node.inputs[i] for i in found.inputs]
             values += [node.outputs[i] for i in found.outputs]
             for value in values:
@@ -134,8 +141,8 @@ class _Network:
 
     def _moved(self, node: ir.Node) -> int:
         """Elements that a node reads and writes, constants left out; none by a view."""
-        operator, found = operator_of(node), signature(node, self._opsets)
-        if operator is None or found is None or operator.result != "new":
+        operator, found = operator_of(node), self._signatures[node]
+        if operator is None or operator.result != "new":
             return 0
         read = [node.inputs[i] for i in found.inputs]
         written = [node.outputs[i] for i in found.outputs if is_used(node.outputs[i])]
@@ -156,8 +163,7 @@ class _Network:
                 if use.node.op_type == "CastLike" and use.idx == 1:
                     continue  # it is read for its type, which the pass writes down
                 vertex = self._vertices.get(use.node)
-                found = None if vertex is None else signature(use.node, self._opsets)
-                inside = found is not None and use.idx in found.inputs
+                inside = vertex is not None and use.idx in self._signatures[use.node].inputs
                 readers[vertex if vertex is not None and inside else self._settled(value)] = None
         return readers
 
@@ -169,9 +175,7 @@ class _Network:
         producer = value.producer()
         maker = self._vertices.get(producer) if producer is not None else None
         if maker is not None and producer is not None:
-            found = signature(producer, self._opsets)
-            assert found is not None
-            maker = maker if value.index() in found.outputs else None
+            maker = maker if value.index() in self._signatures[producer].outputs else None
         source = self._settled(value) if maker is None else maker
         price = _CAST * self._elements(value)
         readers = self._readers(value)

@@ -224,7 +224,9 @@ def test_a_busy_browser_leaves_no_empty_sidebar(page: Page, app_url: str) -> Non
     opened(page, f"{app_url}/model?model=tour")
     for _ in range(4):
         page.get_by_role("button", name="See the rewrites").click()
-        page.evaluate("(start => { while (performance.now() < start + 800) {} })(performance.now())")
+        page.evaluate(
+            "(start => { while (performance.now() < start + 800) {} })(performance.now())"
+        )
         wait(page, "window.__passlens.step > 50")
         wait_for_all(page)
         expect(page.get_by_role("button", name="To the steps")).to_be_visible(timeout=PATIENCE_MS)
