@@ -278,15 +278,15 @@ def _stages(func: Func, lanes: _Lanes | None) -> list[LoopFunc]:
 
 
 def _in_lanes(func: Func, lanes: _Lanes, size: int) -> list[LoopFunc]:
-    """Partial results, those of half as many down to one, and the Func, which reads the last."""
+    """Partial results, those of half as many down to one, and the Func, which reads the last.
+
+    Of their rounds those of the split axis are the inner ones, as Halide is given them.
+    """
     split, made, lane = lanes.split, lanes.made.made, lanes.made.axis
     axes = (*func.axes, LoopAxis(lane, split.factor))
-    reduced = tuple(
-        LoopAxis(split.outer, -(-extent_of(axis) // split.factor))
-        if axis.name == split.loop
-        else axis
-        for axis in _reduced(func)
-    )
+    rounds = {axis.name: axis for axis in _reduced(func)}
+    outer = LoopAxis(split.outer, -(-extent_of(rounds.pop(split.loop)) // split.factor))
+    reduced = (*rounds.values(), outer)
     place = apply("mul", LoopAxis(split.outer, 0).var, index(split.factor))
     body = with_indices(func.body, {split.loop: apply("add", place, axes[-1].var)})
     stages = Stage(made, 0, axes, (), ()), Stage(made, 1, axes, reduced, (body,))

@@ -195,8 +195,9 @@ class HalidePipeline:
         made[at] = start
         gathered = self._gathered(func, variables)
         read = variables_of(func.body)
-        for loop, axis in zip(loops, reduction.axes, strict=True):
+        for axis in reduction.axes:
             if axis.name not in read:  # Halide knows of no loop that is not read
+                loop = lanes.outer if lanes and axis.name == lanes.axis else axis.name
                 gathered = hl.select(variables[loop] >= 0, gathered, start)
         if inside is not None and lanes is not None and lanes.past_end:
             gathered = hl.select(inside, gathered, start)
@@ -220,14 +221,13 @@ class HalidePipeline:
         return hl.Expr(made[_at(places[name] for name in variables)])
 
     def _rounds(self, axes: Sequence[LoopAxis], lanes: Lanes | None) -> dict[str, Expr]:
-        """How often each loop of a reduction runs."""
-        found: dict[str, Expr] = {}
-        for axis in axes:
-            extent = self._extent(axis.extent)
-            if lanes is not None and axis.name == lanes.axis:
-                found[lanes.outer] = (extent + (lanes.factor - 1)) / lanes.factor
-            else:
-                found[axis.name] = extent
+        """How often each loop of a reduction runs; innermost is that of the lanes.
+
+        Halide lets them change places only in what it knows to be associative.
+        """
+        found = {axis.name: self._extent(axis.extent) for axis in axes}
+        if lanes is not None:
+            found[lanes.outer] = (found.pop(lanes.axis) + (lanes.factor - 1)) / lanes.factor
         return found
 
     def _output(self, nest: OutputNest) -> Any:

@@ -157,5 +157,5 @@ def _reductions(algorithm: Algorithm, schedule: Schedule) -> Iterator[tuple[str,
     for one in schedule.primitives:
         split = inner.get((one.func, one.loop)) if isinstance(one, RFactor) else None
         if isinstance(one, RFactor) and split is not None and one.func in own:
-            axes = [split.outer if axis == split.loop else axis for axis in own[one.func]]
-            yield one.made, axes
+            others = [axis for axis in own[one.func] if axis != split.loop]
+            yield one.made, [*others, split.outer]

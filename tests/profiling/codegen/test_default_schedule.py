@@ -18,6 +18,7 @@ from optimizer.loops.scheduling import default_schedule
 from profiling.codegen.kernel import LEVELS, CpuLevel
 from profiling.codegen.levels import cpu_level
 from profiling.workers import WorkerPool
+from tests.optimizer.fusion.regions import region_of
 from tests.profiling.codegen import algorithms
 from tests.profiling.codegen.halide_calls import results
 
@@ -29,6 +30,12 @@ pytestmark = [
 N, K, B = symbol("n"), symbol("k"), symbol("b")
 SPECIAL = np.array([np.nan, np.inf, -np.inf, 0, -0.0, 1e-40, 3e38, -3e38, -10000], np.float32)
 Shape = tuple[int, ...]
+
+TURNED = """<ir_version: 10, opset_import: ["" : 18]>
+rows (float[b,3,2,n] x) => (y) <int64[2] axes = {1, 3}> {
+    turned = Transpose <perm = [0, 3, 2, 1]> (x)
+    y = ReduceLogSumExp (turned, axes)
+}"""
 
 FAMILIES: dict[str, tuple[Callable[[], Algorithm], Sequence[Shape]]] = {
     "softmax": (
@@ -78,6 +85,10 @@ FAMILIES: dict[str, tuple[Callable[[], Algorithm], Sequence[Shape]]] = {
     "planes and their mirror": (
         lambda: algorithms.mirrored(N, 3, 17),
         [(5, 3, 17), (1, 3, 17), (0, 3, 17)],
+    ),
+    "log of a sum over rows that lie turned": (
+        lambda: region_of(TURNED)[0],
+        [(2, 3, 2, 37), (1, 3, 2, 1)],
     ),
     "scan": (lambda: algorithms.scan(4, N, 16), [(4, 19, 16), (4, 1, 16)]),
 }
