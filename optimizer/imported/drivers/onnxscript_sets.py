@@ -7,13 +7,13 @@ or module of one's own, whose rules are asked in the order in which it has them.
 from __future__ import annotations
 
 import copy
-import importlib.util
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any, cast
 
 from optimizer.errors import StudioError, quoted
@@ -150,13 +150,15 @@ def _rules_of(name: str) -> Iterator[list[tuple[str, Any]]]:
 
 
 def _opened(name: str) -> Any:
+    """A module; of a file as its text is now, and not as Python's cache beside it may still be."""
     if not name.endswith(".py"):
         return import_module(name)
-    spec = importlib.util.spec_from_file_location(f"passlens_rules_{Path(name).stem}", name)
-    if spec is None or spec.loader is None or not Path(name).is_file():
+    file = Path(name)
+    if not file.is_file():
         raise StudioError(f"there is no file {quoted(name)}.")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = ModuleType(f"passlens_rules_{file.stem}")
+    module.__file__ = name
+    exec(compile(file.read_bytes(), name, "exec"), vars(module))  # noqa: S102 - the user's own
     return module
 
 
