@@ -22,6 +22,7 @@ from tests.studio.browsing import visitor
 
 ROOT = Path(__file__).parents[2]
 STARTUP_S = 180
+MAIN = sys.modules["__main__"]
 # Drawn in software, Streamlit's pulsating grey boxes take more of the processor than the page
 # that they wait for.
 HOLD_STILL = """addEventListener("DOMContentLoaded", () => {
@@ -137,6 +138,13 @@ def context(profile: BrowserContext, caretaker: CDPSession) -> Iterator[BrowserC
     profile.clear_permissions()
     cleared = {"origin": "*", "storageTypes": "cookies,local_storage,indexeddb"}
     caretaker.send("Storage.clearDataForOrigin", cleared)
+
+
+@pytest.fixture(autouse=True)
+def main_module() -> Iterator[None]:
+    """What Streamlit's own tests put in its place is no script that a spawned process can begin."""
+    yield
+    sys.modules["__main__"] = MAIN
 
 
 @pytest.fixture
