@@ -1,13 +1,14 @@
 """Is what we make of a network ever slower than the best that anybody else makes of it?
 
     python -m benchmarks.latency FOLDER... --keep FOLDER [--prepare] [--minutes M] [--threads N]
-                                 [--only NAME]* [--again FORM]* [--write FILE]
+                                 [--races N] [--only NAME]* [--again FORM]* [--write FILE]
 
 Each network as it came, as the presets make it, and as every other optimizer that is installed
 (`PEERS_PYTHON` has them; `onnxruntime.transformers` is one) makes it: all under all of ONNX
 Runtime's own rewrites, in one interleaved race, outputs compared first. Forms that are the same
 graph once the runtime has rewritten them are raced once. Times are shares of the source's, with
-95 % intervals.
+95 % intervals. Two processes of one file differ by a few per cent for as long as they live: with
+`--races` there are several races, each in new processes, of which the median counts.
 
 `--prepare` has every file written and asks the runtime which are the same: all that takes long and
 may share the machine. `--minutes` is for the races, which want a quiet one; networks get parts of
@@ -107,8 +108,8 @@ def _defaults(path: Path) -> set[str]:
     return {value.name for value in graph.input} & {value.name for value in graph.initializer}
 
 
-def raced(network: Path, folder: Path, *, threads: int, seconds: float) -> Latency:
-    """Race the forms of a network, and keep what was found.
+def raced(network: Path, folder: Path, *, threads: int, races: int, seconds: float) -> Latency:
+    """Race the forms of a network, so many times in this time, and keep what was found.
 
     Raises:
         StudioError: it cannot be prepared, or does not run.
@@ -116,12 +117,10 @@ def raced(network: Path, folder: Path, *, threads: int, seconds: float) -> Laten
     forms = prepared(network, folder, threads=threads)
     config = usual_config(threads)
     request = jobs.Request(seeds=1, bindings=sizes_of(load_path(network)))
-    race = measure(
-        [Variant(label, folder / f"{label}.onnx", config) for label in forms.same],
-        pool=default_pool(),
-        plan=RacePlan(seconds=seconds, request=request),
-    )
-    found = Latency(network.stem, forms.mark, race, forms.same, forms.left_out, forms.frozen)
+    variants = [Variant(label, folder / f"{label}.onnx", config) for label in forms.same]
+    plan = RacePlan(seconds=seconds / races, request=request)
+    held = tuple(measure(variants, pool=default_pool(), plan=plan) for _ in range(races))
+    found = Latency(network.stem, forms.mark, held, forms.same, forms.left_out, forms.frozen)
     _kept(folder, threads).write_bytes(LATENCY.dumps(found))
     return found
 
@@ -175,7 +174,13 @@ def prepare(wanted: Sequence[Path], keep: Path, threads: int) -> list[str]:
 
 
 def race_all(
-    wanted: Sequence[Path], keep: Path, *, threads: int, minutes: float, write_to: Path | None
+    wanted: Sequence[Path],
+    keep: Path,
+    *,
+    threads: int,
+    races: int,
+    minutes: float,
+    write_to: Path | None,
 ) -> None:
     """Race what was not raced before, as long as there is time; report after each."""
     ends, left_out, results = time.monotonic() + 60 * minutes, list[str](), list[Latency]()
@@ -192,7 +197,9 @@ def race_all(
         network = left.pop(0)
         print(f"{network.stem}: {seconds:.0f} s", file=sys.stderr, flush=True)
         try:
-            results.append(raced(network, keep / network.stem, threads=threads, seconds=seconds))
+            folder = keep / network.stem
+            found = raced(network, folder, threads=threads, races=races, seconds=seconds)
+            results.append(found)
         except StudioError as error:
             left_out.append(f"- {network.stem}: {error.message}")
         if write_to is not None:
@@ -225,6 +232,7 @@ def main() -> None:
     made.add_argument("--prepare", action="store_true", help="have everything ready, time nothing")
     made.add_argument("--minutes", type=float, default=30.0, help="for all races together")
     made.add_argument("--threads", type=int, default=1, help="of a session")
+    made.add_argument("--races", type=int, default=1, help="of each network, in its time")
     made.add_argument("--only", action="append", default=[], help="networks so named, in part")
     made.add_argument("--again", action="append", default=[], help="forms to write anew")
     arguments = made.parse_args()
@@ -240,6 +248,7 @@ def main() -> None:
         wanted,
         keep,
         threads=arguments.threads,
+        races=arguments.races,
         minutes=arguments.minutes,
         write_to=arguments.write,
     )
