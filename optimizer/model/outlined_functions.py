@@ -210,11 +210,10 @@ class _Body:
 
 def _same_small(read: Sequence[ir.Value | None]) -> bool:
     """Whether all occurrences read the same small constant."""
-    first: ir.TensorProtocol | None = None
+    before: ir.TensorProtocol | None = None
     for value in read:
-        inside = value is not None and stands_inside(value)
-        tensor = constant_of(value) if inside else None
-        if tensor is None or not same_content(tensor if first is None else first, tensor):
+        tensor = constant_of(value) if value is not None and stands_inside(value) else None
+        if tensor is None or (before is not None and not same_content(before, tensor)):
             return False
-        first = tensor
+        before = tensor
     return True
