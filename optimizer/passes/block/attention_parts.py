@@ -26,7 +26,8 @@ HIDDEN = -1e30
 """Added to a score, it leaves nothing of it, as putting a number in its place does."""
 
 _HIDES = -1e4
-_RANK = 4
+_RANKS = (3, 4)
+"""Where batch and heads are one axis, and where they are two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,9 @@ class Parts:
     """softmax(query · keyᵀ · scale + mask) · value.
 
     Attributes:
-        query: float32[batch, heads, queries, size].
-        key: float32[batch, heads, keys, size], with the new nodes it takes.
-        value: float32[batch, heads, keys, width].
+        query: float32[batch, heads, queries, size], or with batch and heads as one axis.
+        key: float32[batch, heads, keys, size] likewise, with the new nodes it takes.
+        value: float32[batch, heads, keys, width] likewise.
         scale: a positive number.
         mask: float32, with a row for every query and a column for every key; None for none.
         nodes: the new ones, producers first.
@@ -89,17 +90,18 @@ def _windowed(scores: Term) -> Term:
 def _over_last_axis(found: Found, context: Context) -> str | None:
     softmax = found.named["softmax"]
     axis, rank = context.attribute(softmax, "axis"), context.rank(softmax.inputs[0])
-    return None if axis in (-1, _RANK - 1) else f"it runs over axis {axis} of {rank}"
+    last = axis == -1 or (rank is not None and axis == rank - 1)
+    return None if last else f"it runs over axis {axis} of {rank}"
 
 
 def _shapes(found: Found, context: Context) -> list[tuple[Dimension, ...]] | None:
-    """Shapes of query, transposed key and value, all of four axes."""
+    """Shapes of query, transposed key and value, all of four axes or all of three."""
     known = [context.symbolic.shape(found.values[name]) for name in ("query", "keys", "value")]
-    shapes = [shape for shape in known if shape is not None and len(shape) == _RANK]
-    return shapes if len(shapes) == len(known) else None
+    shapes = [shape for shape in known if shape is not None and len(shape) in _RANKS]
+    return shapes if len(shapes) == 3 and len({*map(len, shapes)}) == 1 else None
 
 
-def _four_axes(found: Found, context: Context) -> str | None:
+def _all_axes(found: Found, context: Context) -> str | None:
     if _shapes(found, context) is not None:
         return None
     known = [context.symbolic.shape(found.values[name]) for name in ("query", "keys", "value")]
@@ -107,7 +109,7 @@ def _four_axes(found: Found, context: Context) -> str | None:
 
 
 def _same_heads(found: Found, context: Context) -> str | None:
-    query, keys, value = (shape[:2] for shape in _shapes(found, context) or ())
+    query, keys, value = (shape[:-2] for shape in _shapes(found, context) or ())
     if query == keys == value:
         return None
     return f"they have {plain(query)}, {plain(keys)} and {plain(value)}"
@@ -170,11 +172,11 @@ def _mask_fits(found: Found, context: Context) -> str | None:
         shape = context.symbolic.shape(mask)
         if shape is None:
             return "it has a shape that is not known"
-        outer = (1,) * (_RANK - len(shape)) + shape
-        if len(shape) > _RANK or any(
-            dim not in (1, wanted) for dim, wanted in zip(outer[:2], query[:2], strict=True)
+        outer, rank = (1,) * (len(query) - len(shape)) + shape, len(query)
+        if len(shape) > rank or any(
+            dim not in (1, wanted) for dim, wanted in zip(outer[:-2], query[:-2], strict=True)
         ):
-            return f"it has {plain(shape)} for {plain(query[:2])}"
+            return f"it has {plain(shape)} for {plain(query[:-2])}"
     return None
 
 
@@ -190,12 +192,12 @@ def _window_fits(found: Found, context: Context) -> str | None:
     apart = _dims(found.named["apart"].outputs[0], context)
     joined = _dims(found.named["joined"].outputs[0], context)
     mask = _dims(found.values["windows"], context)
-    windows = apart[1] if len(apart) == _RANK + 1 else 0
+    windows = apart[1] if len(scores) == 4 and len(apart) == 5 else 0
     if not isinstance(windows, int) or not windows or apart[0] * windows != scores[0]:
         return f"{plain(scores)} becomes {plain(apart)}"
     if joined != scores or apart[2:] != scores[1:]:
         return f"{plain(scores)} becomes {plain(joined)}"
-    heads = mask[2] if len(mask) == _RANK + 1 else 0
+    heads = mask[2] if len(mask) == 5 else 0
     fits = heads in (1, scores[1]) and mask == [1, windows, heads, *scores[2:]]
     return None if fits else f"the mask has {plain(mask)} for {plain(apart)}"
 
@@ -219,7 +221,7 @@ ATTENTION = Pattern(
     node("MatMul", either(SOFTMAX, GUARDED), VALUE),
     (
         of_float_type(ir.DataType.FLOAT),
-        Condition("Queries, keys and values have four axes", _four_axes),
+        Condition("Queries, keys and values have four axes, or three", _all_axes),
         Condition("Queries, keys and values have the same batch and heads", _same_heads),
         Condition("The scale is a positive number", _positive),
         Condition(f"Numbers put in the place of scores are at most {_HIDES:g}", _hidden),
@@ -245,17 +247,18 @@ def _key(
     keys: ir.Value, context: Context, made: list[NewNode]
 ) -> tuple[Operand, float, tuple[ir.Node, ...]]:
     """The key with its size last, by what it is to be multiplied still, and what made it so."""
-    source, perm, moved = keys, [0, 1, 3, 2], list[ir.Node]()
+    rank = len(context.symbolic.shape(keys) or ())
+    source, perm, moved = keys, [*range(rank - 2), rank - 1, rank - 2], list[ir.Node]()
     above = producer_of(keys, "Transpose")
     order = None if above is None else transposition(above, context)
     if above is not None and order is not None and above.inputs[0] is not None:
-        source, perm = above.inputs[0], [*order[:2], order[3], order[2]]
+        source, perm = above.inputs[0], [*order[:-2], order[-1], order[-2]]
         moved = [above]
     factor, unscaled = _unscaled(source, context)
     scaling = source.producer()
     if unscaled is not source and scaling is not None:
         source, moved = unscaled, [scaling, *moved]
-    if perm == [*range(_RANK)]:
+    if perm == [*range(rank)]:
         return source, factor, (*moved,)
     made.append(NewNode("Transpose", [source], {"perm": perm}))
     return made[-1].output(), factor, (*moved,)
@@ -277,6 +280,7 @@ def _unscaled(value: ir.Value, context: Context) -> tuple[float, ir.Value]:
 
 def _mask(found: Found, context: Context, made: list[NewNode]) -> Operand | None:
     """All masks as one that is added, with the shape that the operator wants."""
+    query, keys, _ = _shapes(found, context) or [(), (), ()]
     summed: Operand | None = None
     rows: set[Dimension] = {1}
     columns: set[Dimension] = {1}
@@ -287,15 +291,18 @@ def _mask(found: Found, context: Context, made: list[NewNode]) -> Operand | None
         shape = (1, 1, *(context.symbolic.shape(part[1]) or ()))
         rows.add(shape[-2])
         columns.add(shape[-1])
+        added = part[0]
+        if len(query) == 3 and len(shape) == 5 and shape[2] != 1:  # heads stand beside the batch
+            made.append(NewNode("Unsqueeze", [added, NewInitializer.ints([1], "axis")]))
+            added = made[-1].output()
         if summed is None:
-            summed = part[0]
+            summed = added
         else:
-            made.append(NewNode("Add", [summed, part[0]]))
+            made.append(NewNode("Add", [summed, added]))
             summed = made[-1].output()
     if summed is None:
         return None
-    query, keys, _ = _shapes(found, context) or [(), (), ()]
-    if rows <= {1, query[2]} and columns <= {1, keys[3]} and len(rows) == len(columns) == 2:
+    if rows <= {1, query[-2]} and columns <= {1, keys[-1]} and len(rows) == len(columns) == 2:
         return summed
     sizes = _sizes(found, context, made)
     made.append(NewNode("Expand", [summed, sizes]))
@@ -367,16 +374,17 @@ def _sizes(found: Found, context: Context, made: list[NewNode]) -> Operand:
     """A mask's shape for `Expand`: a row for every query, a column for every key."""
     query, keys = found.values["query"], found.values["keys"]
     shapes = _shapes(found, context) or []
-    queries, columns = shapes[0][2], shapes[1][3]
+    queries, columns = shapes[0][-2], shapes[1][-1]
     if isinstance(queries, int) and isinstance(columns, int):
         return NewInitializer.ints([1, 1, queries, columns], "mask_shape")
     masks = [*_masks(found)]
     shape = context.symbolic.shape(masks[0]) or ()
-    if len(masks) == 1 and len(shape) == _RANK and shape[3] == columns == queries:
+    if len(masks) == 1 and len(shape) == 4 and shape[3] == columns == queries:
         # The mask's own size: the same in every layer
         size = _size(masks[0], 3, made)
         return _joined([NewInitializer.ints([1, 1], "ones"), size, size], made)
-    sizes = [_size(query, 2, made), _size(keys, 3, made)]
+    rank = len(shapes[0])
+    sizes = [_size(query, rank - 2, made), _size(keys, rank - 1, made)]
     return _joined([NewInitializer.ints([1, 1], "ones"), *sizes], made)
 
 

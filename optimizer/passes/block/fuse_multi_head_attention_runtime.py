@@ -65,6 +65,8 @@ class FuseMultiHeadAttentionRuntime(Pass):
         query, value = (context.symbolic.shape(found.values[n]) for n in ("query", "value"))
         assert query is not None
         assert value is not None
+        if len(query) == 3:
+            return Declined("Batch and heads are axes of their own: they are one")
         heads, size = query[1], query[3]
         if not isinstance(heads, int) or not isinstance(size, int) or size != value[3]:
             needs = "Heads and their size are known, and the same for values"

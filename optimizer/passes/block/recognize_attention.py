@@ -43,9 +43,9 @@ class RecognizeAttention(Pass):
         Attention(q, k, v, mask)
     When it is safe:
         The model uses opset 23 or later, which has Attention. The element type is float32, and
-        queries, keys and values have four axes, batch and heads first. The scale is one positive
-        number. What takes the place of scores is -10,000 or less. Nothing else reads the values in
-        between.
+        queries, keys and values have four axes, batch and heads first, or three, where batch and
+        heads are one axis, or there is one head. The scale is one positive number. What takes the
+        place of scores is -10,000 or less. Nothing else reads the values in between.
     Numerics:
         The same mathematics; the runtime's kernel rounds differently. Where every key is masked
         with −∞, the parts give NaN and the operator the mean; where 0 takes the place of NaN, as
@@ -152,7 +152,8 @@ def attention(found: Found, context: Context) -> Replacement:
     parts = parts_of(found, context)
     inputs = [parts.query, parts.key, parts.value]
     whole = [*inputs, parts.mask] if parts.mask is not None else inputs
-    made = NewNode("Attention", whole, {"scale": parts.scale})
+    one = {"q_num_heads": 1, "kv_num_heads": 1} if context.rank(parts.query) == 3 else {}
+    made = NewNode("Attention", whole, {"scale": parts.scale, **one})
     reason = f"These {len(found.nodes) + len(parts.moved)} nodes compute Attention."
     return Replacement(
         [*parts.moved, *[*found.nodes][::-1]],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
+import onnx.numpy_helper
 import pytest
 
 from optimizer.pipeline import Pipeline
@@ -73,6 +75,47 @@ g (float[N,5,2,4] q, float[N,5,2,4] k, float[N,5,2,4] v, bool[5,5] seen) => (flo
 }
 """
 
+MULTIHEAD = """
+<ir_version: 8, opset_import: ["" : 17]>
+g (float[5,2,8] x, float[2,5] padded) => (float[5,2,8] y)
+<float[8,24] w, float[24] b, float[8,8] wo, float[8] bo, float scale = {0.5},
+ int64[4] apart = {0,0,3,8}, int64[1] first = {0}, int64[1] last = {-2}, int64 zero = {0},
+ int64 one = {1}, int64 two = {2}, int64[3] heads = {5,4,4}, int64[4] spread = {2,1,1,5},
+ int64[4] each = {2,2,1,5}, int64[3] joined = {4,1,5}, int64[2] flat = {-1,8},
+ int64[3] back = {5,2,8}>
+{
+   product = MatMul (x, w)
+   all = Add (b, product)
+   unflat = Reshape (all, apart)
+   outer = Unsqueeze (unflat, first)
+   turned = Transpose <perm = [3, 1, 2, 0, 4]> (outer)
+   three = Squeeze (turned, last)
+   q = Gather <axis = 0> (three, zero)
+   k = Gather <axis = 0> (three, one)
+   v = Gather <axis = 0> (three, two)
+   qh = Reshape (q, heads)
+   kh = Reshape (k, heads)
+   vh = Reshape (v, heads)
+   qt = Transpose <perm = [1, 0, 2]> (qh)
+   kt = Transpose <perm = [1, 2, 0]> (kh)
+   vt = Transpose <perm = [1, 0, 2]> (vh)
+   scaled = Mul (qt, scale)
+   keys = Reshape (padded, spread)
+   many = Expand (keys, each)
+   mask = Reshape (many, joined)
+   product2 = MatMul (scaled, kt)
+   scores = Add (mask, product2)
+   weights = Softmax <axis = -1> (scores)
+   found = MatMul (weights, vt)
+   found2 = Transpose <perm = [1, 0, 2]> (found)
+   rows = Reshape (found2, flat)
+   mixed = Gemm (rows, wo, bo)
+   y = Reshape (mixed, back)
+}
+"""
+"""As PyTorch exports nn.MultiheadAttention where its weights are asked for, as they are unless
+somebody says no."""
+
 
 def random(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
@@ -82,11 +125,14 @@ def three(*shape: int) -> dict[str, np.ndarray]:
     return {name: random(*shape, seed=seed) for seed, name in enumerate(("q", "k", "v"))}
 
 
-def compared(text: str, feeds: Feeds, pipeline: Pipeline) -> list[str]:
+def compared(source: str | onnx.ModelProto, feeds: Feeds, pipeline: Pipeline) -> list[str]:
     """Run a model and what becomes of it; the operators that are left."""
-    model = opened(text)
+    model = opened(source)
     optimize(model, pipeline)
-    expected, found = run(parsed(text), feeds), run(proto_of(model.ir), feeds)
+    expected, found = (
+        run(parsed(source) if isinstance(source, str) else source, feeds),
+        run(proto_of(model.ir), feeds),
+    )
     for before, after in zip(expected, found, strict=True):
         np.testing.assert_allclose(after, before, rtol=1e-4, atol=1e-5)
     return [node.op_type for node in model.ir.graph]
@@ -142,6 +188,20 @@ def test_an_einsum_as_keras_has_it_written_is_recognized_with_its_mask() -> None
     seen = np.tril(np.ones((5, 5), np.bool_))
     left = compared(KERAS, three(3, 5, 2, 4) | {"seen": seen}, Pipeline.of("cpu"))
     assert sorted({*left} - {"Reshape", "Constant"}) == ["Attention", "Where"]
+
+
+def test_a_module_of_pytorch_whose_batch_and_heads_are_one_axis_is_recognized() -> None:
+    feeds = {"x": random(5, 2, 8), "padded": np.array([[0] * 5, [0, 0, 0, LOWEST, LOWEST]])}
+    feeds["padded"] = feeds["padded"].astype(np.float32)
+    weights = {"w": (8, 24), "b": (24,), "wo": (8, 8), "bo": (8,)}
+    model = parsed(MULTIHEAD)
+    for seed, (name, shape) in enumerate(weights.items()):
+        model.graph.initializer.append(
+            onnx.numpy_helper.from_array(random(*shape, seed=seed), name)
+        )
+    left = compared(model, feeds, Pipeline.of("cpu"))
+    assert "Attention" in left
+    assert "Softmax" not in left
 
 
 @pytest.mark.parametrize("case", [HEADS, CACHE])
