@@ -8,7 +8,8 @@ Each network as it came, as the presets make it, and as every other optimizer th
 Runtime's own rewrites, in one interleaved race, outputs compared first. Forms that are the same
 graph once the runtime has rewritten them are raced once. Times are shares of the source's, with
 95 % intervals. Two processes of one file differ by a few per cent for as long as they live: with
-`--races` there are several races, each in new processes, of which the median counts.
+`--races` there are several races, each in new processes that start in another order, of which the
+median counts.
 
 `--prepare` has every file written and asks the runtime which are the same: all that takes long and
 may share the machine. `--minutes` is for the races, which want a quiet one; networks get parts of
@@ -20,6 +21,7 @@ raced anew that it changes.
 from __future__ import annotations
 
 import hashlib
+import random
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -41,7 +43,7 @@ from optimizer.verify import jobs
 from profiling.kernels.generated.rivals import distinct, usual_config
 from profiling.racing.measure import measure
 from profiling.racing.plan import RacePlan
-from profiling.racing.race import Variant
+from profiling.racing.race import Race, Variant
 from profiling.workers import default_pool
 
 _LEAST_S = 20.0
@@ -117,10 +119,13 @@ def raced(network: Path, folder: Path, *, threads: int, races: int, seconds: flo
     forms = prepared(network, folder, threads=threads)
     config = usual_config(threads)
     request = jobs.Request(seeds=1, bindings=sizes_of(load_path(network)))
-    variants = [Variant(label, folder / f"{label}.onnx", config) for label in forms.same]
+    source, *others = [Variant(name, folder / f"{name}.onnx", config) for name in forms.same]
     plan = RacePlan(seconds=seconds / races, request=request)
-    held = tuple(measure(variants, pool=default_pool(), plan=plan) for _ in range(races))
-    found = Latency(network.stem, forms.mark, held, forms.same, forms.left_out, forms.frozen)
+    held: list[Race] = []
+    for _ in range(races):
+        held.append(measure([source, *others], pool=default_pool(), plan=plan))
+        random.Random(len(held)).shuffle(others)  # noqa: S311 no secret
+    found = Latency(network.stem, forms.mark, tuple(held), forms.same, forms.left_out, forms.frozen)
     _kept(folder, threads).write_bytes(LATENCY.dumps(found))
     return found
 
