@@ -7,7 +7,7 @@ is around it are soon done; those that look at the whole graph before they answe
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Literal
@@ -21,6 +21,7 @@ from optimizer.registry import Pass, passes
 from optimizer.rewrite.graph_at import TraceFiles, trace_cursor
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.what_if import AskedGraph, Preview
+from profiling.workers.forks import forked_map
 from studio.artifacts.artifact import Artifact, Value
 
 PASS_SECONDS = 0.1
@@ -81,7 +82,7 @@ def make_preview(files: TraceFiles, question: Question, *, progress: Progress) -
     with trace_cursor(files) as cursor:
         asked = _asked_about(cursor, question.step)
         is_global = question.part == "global"
-        found = [asked.answer(one) for one in asked.passes if one.global_analysis == is_global]
+        found = asked.answer([one for one in asked.passes if one.global_analysis == is_global])
     return StepPreview(question.step, tuple(one for one in found if one.matches or one.declined))
 
 
@@ -146,6 +147,10 @@ _asked = WeakKeyDictionary[Cursor, "_Asked"]()
 """Of an open trace what was asked about last: its second part needs the same facts."""
 
 
+_seconds = dict[str, float]()
+"""What a pass took last: who takes long is asked first, so that all processes end together."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Asked:
     """What was asked about a step.
@@ -164,11 +169,22 @@ class _Asked:
     passes: Sequence[Pass]
     answers: dict[str, Preview] = field(default_factory=dict[str, Preview])
 
-    def answer(self, one: Pass) -> Preview:
-        """What a pass says, asked once."""
-        if one.id not in self.answers:
-            (self.answers[one.id],) = self.graph.previews([one])
-        return self.answers[one.id]
+    def answer(self, several: Sequence[Pass]) -> list[Preview]:
+        """What passes say, each asked once; several processes ask, for somebody waits."""
+        left = [one for one in several if one.id not in self.answers]
+        left.sort(key=lambda one: _seconds.get(one.id, 0.0), reverse=True)
+        self._remember(forked_map(self._ask, left))
+        return [self.answers[one.id] for one in several]
+
+    def _ask(self, one: Pass) -> tuple[Preview, float]:
+        """What it says, and the CPU time that this took."""
+        begun = time.thread_time()
+        (answer,) = self.graph.previews([one])
+        return answer, time.thread_time() - begun
+
+    def _remember(self, answers: Iterable[tuple[Preview, float]]) -> None:
+        for answer, seconds in answers:
+            self.answers[answer.pass_id], _seconds[answer.pass_id] = answer, seconds
 
     def ask_some(self) -> bool:
         """Ask some of those that have not been, the local ones first; whether all have been."""
@@ -177,7 +193,7 @@ class _Asked:
         for one in sorted(left, key=attrgetter("global_analysis")):
             if time.thread_time() > until:
                 return False
-            self.answer(one)
+            self._remember([self._ask(one)])
         return True
 
 

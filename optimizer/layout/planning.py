@@ -168,7 +168,7 @@ class _Planner:
         written = self._images.get(node.outputs[0]) if node.outputs else None
         if written is None or is_constant_node(node) or self._inverse(node):
             return
-        costs = {written: self._prices.written_us(node)}
+        costs: dict[str, float] = {}
         layouts = [FIRST, LAST, BLOCKS] if self._target.blocks else [FIRST, LAST]
         for wanted in (one for one in layouts if one != written):
             block = self._block(node) if wanted == BLOCKS else 0
@@ -184,8 +184,9 @@ class _Planner:
                 continue
             self._forms[node, wanted] = form, place
             costs[wanted] = self._prices.kernel_us(place) + _LEAST_GAIN_US
-        if len(costs) == 1:
+        if not costs:
             return
+        costs = {written: self._prices.written_us(node), **costs}
         if node.op_type in self._target.demanded and BLOCKS in costs:
             del costs[written]
         elif node.op_type in WRAPPED and LAST in costs:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import onnx_ir as ir
 
 from optimizer.cost.classes import OperatorClass
-from optimizer.cost.predict import predict
+from optimizer.cost.predict import NodePrediction, predict
 from optimizer.cost.sizes import Sizes
 from optimizer.layout.formats import BLOCKS, FIRST, LAST
 from optimizer.layout.forms import Move
@@ -20,15 +20,16 @@ class Prices:
     def __init__(self, target: Target, sizes: Sizes, images: Mapping[ir.Value, str]) -> None:
         """For one graph on one target."""
         self._target, self._sizes, self._images = target, sizes, images
+        self._predicted: dict[ir.Node, NodePrediction | None] = {}
 
     def written_us(self, node: ir.Node) -> float:
         """A node as it is written."""
-        found = predict(node, self._sizes, self._target.device)
+        found = self._of(node)
         return found.parts.total_us if found else 0.0
 
     def kernel_us(self, place: Move) -> float:
         """Predicted in another layout: faster, and with channels that were filled up."""
-        found = predict(place.node, self._sizes, self._target.device)
+        found = self._of(place.node)
         if found is None:
             return 0.0
         parts = found.parts
@@ -65,6 +66,11 @@ class Prices:
             more, longer = self.conversion(value, FIRST, LAST)
             return moved + more, us + longer
         return moved, us
+
+    def _of(self, node: ir.Node) -> NodePrediction | None:
+        if node not in self._predicted:
+            self._predicted[node] = predict(node, self._sizes, self._target.device)
+        return self._predicted[node]
 
     def _one_moves_nothing(self, value: ir.Value) -> bool:
         shape = self._sizes.shape(value) or ()

@@ -164,7 +164,7 @@ class _Run:
         if not self.worklist.has_work(queue):
             return
         began = time.process_time()
-        self.context.memory.clear()
+        self.context.forget()
         if isinstance(queue.planned, GraphPass):
             self._run_whole(queue, queue.planned)
         else:
@@ -267,7 +267,7 @@ class _Run:
             del self.declined[key]  # nobody asks any more whether they still stand
         for value in self.rewriter.state.values.values():
             self.symbolic.forget(value)  # it may have been derived from what is undone
-        self.context.memory.clear()
+        self.context.forget()
 
     def _decline(
         self,

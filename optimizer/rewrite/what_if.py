@@ -98,7 +98,7 @@ def what_if(
 class AskedGraph:
     """One graph, and passes that are asked about it, at once or later: it must not have changed.
 
-    What the passes find out about values is kept, for all that are asked.
+    What the passes find out about values, and what any of them may ask of the graph, is kept.
     """
 
     @collection_paused()
@@ -116,6 +116,7 @@ class AskedGraph:
         self.edited = EditedGraph(model)
         self.opsets = model.graph.opset_imports
         self.symbolic = symbolic or SymbolicValues(model)
+        self.analyses = dict[object, object]()
         self.by_operator: dict[str, list[tuple[int, ir.Node]]] = {}
         self.nodes: list[tuple[str, ir.Node]] = []
         for place, node in enumerate(walk_nodes(model.graph)):
@@ -167,6 +168,7 @@ class AskedGraph:
             limits=self.limits,
             symbolic=self.symbolic,
             budget=FoldBudget(self.limits.fold_total_bytes, seconds=FOLD_SECONDS),
+            analyses=self.analyses,
             precedes=self.edited.precedes,
             position=self.edited.position,
             scopes=self.edited.state.scopes,

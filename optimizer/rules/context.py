@@ -40,6 +40,8 @@ class Context:
         symbolic: small integer tensors known as numbers and symbols.
         budget: what constant folding may still spend.
         memory: private to the pass that runs; emptied before each round.
+        analyses: of the graph, for whichever pass asks, by the function that made them; emptied
+            before each round.
         precedes: whether the first node's outputs are computed before the second node and
             visible to it, also from inside a body.
         position: where a node stands in its graph's list; comparable within one graph only.
@@ -53,6 +55,7 @@ class Context:
     symbolic: SymbolicValues
     budget: FoldBudget
     memory: dict[object, object] = field(default_factory=dict[object, object])
+    analyses: dict[object, object] = field(default_factory=dict[object, object])
     precedes: Callable[[ir.Node, ir.Node], bool] = lambda first, second: False
     position: Callable[[ir.Node], float] = lambda node: 0.0
     scopes: Callable[[ir.Graph], Iterable[ir.Graph]] = lambda graph: (graph,)
@@ -60,6 +63,11 @@ class Context:
     functions: Mapping[ir.OperatorIdentifier, ir.Function] = field(
         default_factory=dict[ir.OperatorIdentifier, ir.Function]
     )
+
+    def forget(self) -> None:
+        """Another pass begins, or another round: the graph is not what it was."""
+        self.memory.clear()
+        self.analyses.clear()
 
     def opset(self, domain: str = "") -> int:
         """The version of an operator set; 0 when the model does not import it."""

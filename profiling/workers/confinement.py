@@ -78,6 +78,11 @@ def adopt_orphans() -> None:
     _prctl(_SET_CHILD_SUBREAPER, 1)
 
 
+def threads() -> int:
+    """Threads of this process, those included that Python knows nothing of."""
+    return len(list(Path("/proc/self/task").iterdir()))
+
+
 def children() -> list[int]:
     """Direct children of this process."""
     listing = Path(f"/proc/self/task/{os.getpid()}/children")

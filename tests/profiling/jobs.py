@@ -8,8 +8,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,8 @@ from onnx import TensorProto, helper
 from optimizer.errors import InvalidGraph, WorkerCrashed
 from optimizer.findings import Finding
 from optimizer.isolation import Progress
+from profiling.workers import confinement
+from profiling.workers.forks import forked_map
 
 
 def add(left: int, right: int) -> int:
@@ -235,3 +238,65 @@ def keep_memory(size_bytes: int) -> int:
     """Hold on to memory from call to call, as a session does; bytes that are kept."""
     _kept.append(b"\1" * size_bytes)
     return sum(map(len, _kept))
+
+
+def meeting() -> list[int]:
+    """Processes that did two items, neither of which ends before the other one has begun."""
+    pipes = [os.pipe(), os.pipe()]
+
+    def meet(item: int) -> int:
+        os.write(pipes[item][1], b"!")
+        os.read(pipes[1 - item][0], 1)
+        return os.getpid()
+
+    return [*forked_map(meet, (0, 1), processes=2), os.getpid()]
+
+
+def squares(count: int, processes: int) -> tuple[list[int], list[int]]:
+    """Of the numbers below `count`, by several processes; and the processes left afterwards."""
+    return forked_map(_square, range(count), processes=processes), confinement.children()
+
+
+def _square(number: int) -> int:
+    return number * number
+
+
+def squares_by_forks_that_die(count: int) -> tuple[list[int], list[int]]:
+    """The same, where every process but this one dies of its first item."""
+    here = os.getpid()
+    pipe = os.pipe()
+
+    def square(number: int) -> int:
+        if os.getpid() != here:
+            os.write(pipe[1], b"!")
+            os.kill(os.getpid(), signal.SIGKILL)
+        os.read(pipe[0], 1)  # the fork has taken one
+        os.write(pipe[1], b"!")
+        return number * number
+
+    return forked_map(square, range(count), processes=2), confinement.children()
+
+
+def reciprocals(numbers: Sequence[int]) -> tuple[str, list[int]]:
+    """What is said of a number that has none, by whichever process it is met."""
+    try:
+        forked_map(lambda number: 1 / number, numbers, processes=2)
+    except ZeroDivisionError as error:
+        return str(error), confinement.children()
+    return "", confinement.children()
+
+
+def processes_beside_a_thread() -> set[int]:
+    """Processes that do the work of one that has a thread besides."""
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        return {pid - os.getpid() for pid in forked_map(_pid, range(100), processes=4)}
+    finally:
+        done.set()
+        thread.join()
+
+
+def _pid(_: int) -> int:
+    return os.getpid()

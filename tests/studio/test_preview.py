@@ -26,6 +26,7 @@ from studio.opening import ask_ahead, preview_task
 from studio.preview import (
     PARTS,
     PREVIEW,
+    Part,
     Question,
     StepPreview,
     ask_some,
@@ -77,6 +78,14 @@ def test_both_parts_together_say_what_all_passes_say(
     looks_globally = {one.id for one in asked if one.global_analysis}
     assert looks_globally >= {"assign-layout", "convert-to-float16", "outline-repeats"}
     assert looks_globally.isdisjoint(one.pass_id for one in parts[0].passes)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_processes_that_share_the_passes_say_what_one_says(subject: Opened, part: Part) -> None:
+    store, model, run = subject
+    question = Question(run.result.steps // 2, part)
+    shared = store.get(PREVIEW, (model, run), question)
+    assert shared == make_preview(run.files, question, progress=silent)
 
 
 @dataclass

@@ -76,9 +76,9 @@ def _block_of(node: ir.Node, context: Context) -> Block | None:
     """The block a node of the main graph belongs to; found anew in each round."""
     if not isinstance(node.graph, ir.Graph):
         return None
-    known = context.memory.get("blocks")
+    known = context.analyses.get(blocks_of)
     if known is None:
         known = {node: block for block in blocks_of(node.graph) for node in block.nodes}
-        context.memory["blocks"] = known
+        context.analyses[blocks_of] = known
     block = cast("dict[ir.Node, Block]", known).get(node)
     return block if block and all(one.graph is node.graph for one in block.nodes) else None
