@@ -5,6 +5,7 @@ Every golden case of every pass that fires is proved, or listed with why not.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -103,8 +104,12 @@ def page(found: Mapping[tuple[str, str], Proof]) -> str:
 
 
 def without_examples(text: str) -> list[str]:
-    """Lines of the page, less the inputs by which Z3 refutes: it finds others another time."""
-    return [line.rsplit("|", 2)[0] if "⇒" in line else line for line in text.splitlines()]
+    """Lines of the page, less what Z3 chooses, which may be another time something else.
+
+    That is the inputs by which it refutes, and the operator, of those not known, that it makes up.
+    """
+    lines = [line.rsplit("|", 2)[0] if "⇒" in line else line for line in text.splitlines()]
+    return [re.sub(r"\w+ is any function here", "", line) for line in lines]
 
 
 def _table(found: Mapping[tuple[str, str], Proof]) -> Iterator[str]:
