@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -14,6 +15,10 @@ from optimizer.pipeline import Pipeline, preset_names
 SCHEMA = "passlens.pipeline/1"
 MOST_BYTES = 64 << 20
 """A pipeline may hold tables of ranges for every value of a model."""
+
+
+_VETO = re.compile(r"[0-9a-f]{12}")
+"""As `match_id` makes them."""
 
 
 def pipeline_text(pipeline: Pipeline) -> str:
@@ -41,8 +46,18 @@ def pipeline_from(text: str, *, name: str) -> Pipeline:
         pipeline = Pipeline.from_json(cast("Mapping[str, object]", document))
     except StudioError as error:
         raise StudioError(f"Pipeline {quoted(name)}: {error.message}") from error
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise StudioError(f"{quoted(name)} is a damaged pipeline: {error!r}.") from error
+    except KeyError as missing:
+        said = f"it has no {quoted(str(missing.args[0]))}"
+        raise StudioError(f"{quoted(name)} is a damaged pipeline: {said}.") from missing
+    except (TypeError, AttributeError, ValueError) as error:
+        said = "its passes, options, vetoes or places are no such lists as --save-pipeline writes"
+        raise StudioError(f"{quoted(name)} is a damaged pipeline: {said}.") from error
+    _check(pipeline, name)
+    return pipeline
+
+
+def _check(pipeline: Pipeline, name: str) -> None:
+    """Raise a StudioError where its preset, options or vetoes are none."""
     if pipeline.preset not in preset_names():
         raise StudioError(f"Pipeline {quoted(name)}: there is no preset {quoted(pipeline.preset)}.")
     for one in pipeline.passes:
@@ -52,7 +67,12 @@ def pipeline_from(text: str, *, name: str) -> Pipeline:
                     f"Pipeline {quoted(name)}: option '{option.name}' of pass '{one.id}' takes"
                     f" {option.type}, not {quoted(str(value))}."
                 )
-    return pipeline
+    for veto in sorted(pipeline.vetoed):
+        if not _VETO.fullmatch(veto):
+            raise StudioError(
+                f"Pipeline {quoted(name)}: {quoted(veto)} is no veto; a veto is the id of a"
+                " rewrite, twelve digits as a trace has them."
+            )
 
 
 def read_pipeline(path: Path) -> Pipeline:

@@ -17,7 +17,7 @@ from optimizer.codec import Format
 from optimizer.collection import collection_paused
 from optimizer.isolation import Progress
 from optimizer.pipeline import Pipeline
-from optimizer.registry import Pass, passes
+from optimizer.registry import GraphPass, Pass, passes
 from optimizer.rewrite.graph_at import TraceFiles, trace_cursor
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.what_if import AskedGraph, Preview
@@ -65,10 +65,14 @@ class StepPreview:
 
 
 def asked_passes(pipeline: Pipeline) -> list[Pass]:
-    """Every registered pass that needs no plan, those of the pipeline with its options."""
+    """Every registered pass that can be asked, those of the pipeline with its options."""
     configured = {one.id: one for one in pipeline.passes}
-    asked = (declared for declared in passes() if declared.family not in PLANNING)
-    return [configured.get(declared.id) or declared() for declared in asked]
+    return [configured.get(one.id) or one() for one in passes() if can_be_asked(one)]
+
+
+def can_be_asked(declared: type[Pass]) -> bool:
+    """Whether a pass can say what it would do before it does it, and soon."""
+    return declared.family not in PLANNING and not issubclass(declared, GraphPass)
 
 
 @collection_paused()

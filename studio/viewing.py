@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from optimizer.pipeline import preset_names
 from optimizer.pipeline_file import pipeline_from
-from optimizer.registry import FAMILIES, PORTABLE, passes
+from optimizer.registry import FAMILIES, passes
 from studio.artifacts.opened import OpenedModel, OpenedRun, Verified
 from studio.artifacts.plans import keep_plan
 from studio.graphview.catalogue import catalogue
@@ -151,7 +151,7 @@ def changed_pipeline(workspace: Workspace, event: Mapping[str, Any]) -> Workspac
             own = workspace.own_versus()
             return replace(workspace, versus=own if text == "now" else Versus.from_link(text))
         case {"reset": True}:
-            return replace(workspace.with_preset(PORTABLE), vetoed=frozenset())
+            return replace(workspace.with_preset(workspace.preset), vetoed=frozenset())
         case _:
             return workspace
 

@@ -19,6 +19,7 @@ from studio.passes.in_model import InModel, in_model
 from studio.passes.link import PassesChoice
 from studio.passes.pictures import picture_of, told_of
 from studio.passes.search import Wanted, found
+from studio.preview import can_be_asked
 from studio.workspace import MAX_LISTED, current, remember
 
 EXACTNESS = ("exact", "reassociates", "lossy")
@@ -168,7 +169,7 @@ def _in_model(declared: type[Pass], model: InModel) -> None:
     with st.container(key="pass-here", border=True):
         st.markdown(f"**In {words(model.title)}**")
         if counts is None and preview is None:
-            st.text("It finds nothing here, and nothing that comes near.")
+            st.text(_silent(declared))
         with st.container(horizontal=True):
             if counts is not None and counts.fired:
                 text = f"Fired {counts.fired}×: step {counts.first}"
@@ -180,6 +181,15 @@ def _in_model(declared: type[Pass], model: InModel) -> None:
                     _show(0, preview.places)
         if preview is not None and preview.near:
             _declined(preview)
+
+
+def _silent(declared: type[Pass]) -> str:
+    """Why nothing is known that a pass would do."""
+    if missing := declared.missing():
+        return f"It was not asked: {missing}."
+    if not can_be_asked(declared):
+        return "It was not asked: it works on the whole graph at once. Switch it on to see."
+    return "In the source it finds nothing, and nothing that comes near; others may make a place."
 
 
 def _declined(preview: Preview) -> None:

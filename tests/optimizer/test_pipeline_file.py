@@ -45,6 +45,13 @@ def changed(**changes: Any) -> str:
         (changed(preset="fast"), "there is no preset 'fast'."),
         (changed(passes=3), "'mine.json' is a damaged pipeline"),
         (changed(vetoed=None), "'mine.json' is a damaged pipeline"),
+        (changed(passes="x"), "'mine.json' is a damaged pipeline: its passes, options"),
+        (changed(passes=[{"options": {}}]), "'mine.json' is a damaged pipeline: it has no 'id'."),
+        (
+            changed(vetoed=["0123456789ab", "all"]),
+            "'all' is no veto; a veto is the id of a rewrite",
+        ),
+        (changed(vetoed=[5]), "'5' is no veto"),
         (
             changed(passes=[{"id": "fuse-conv-batchnorm", "options": {}}]),
             "There is no pass 'fuse-conv-batchnorm'; did you mean fuse-conv-batch-norm?",

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from optimizer.pipeline import Pipeline
 from studio.variants.link import RunChoice
 from studio.versus import Versus
 from studio.viewing import changed_pipeline, changed_view
@@ -69,6 +70,12 @@ def test_switching_a_pass_off_and_on_again_leaves_the_preset() -> None:
     on = off.with_pass("eliminate-identity", enabled=True)
     assert (on.on, on.off) == (frozenset(), frozenset())
     assert on.pipeline() == Workspace().pipeline()
+
+
+def test_back_to_the_preset_is_back_to_the_one_that_was_chosen() -> None:
+    chosen = changed_pipeline(Workspace(), {"preset": "cpu"})
+    changed = chosen.with_pass("eliminate-identity", enabled=False)
+    assert changed_pipeline(changed, {"reset": True}).pipeline() == Pipeline.of("cpu")
 
 
 def test_a_family_switches_all_its_passes() -> None:

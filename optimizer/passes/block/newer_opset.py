@@ -27,6 +27,15 @@ OLDEST = 11
 _READ_SINCE = {"Split": "split", "Squeeze": "axes", "Unsqueeze": "axes"}
 """Attributes that became inputs, as the axes of reductions did."""
 
+_NO_KERNEL = frozenset(
+    {
+        "GlobalLpPool", "MaxRoiPool", "Multinomial", "RandomNormal", "RandomNormalLike",
+        "RandomUniform", "RandomUniformLike", "RoiAlign",
+    }
+)  # fmt: skip
+_NO_KERNEL_SINCE = 22
+"""Operators for which ONNX Runtime 1.31 has no kernel in this set and later ones, only before."""
+
 
 def raised(node: ir.Node, then: int, operator: str, context: Context) -> Replacement | Declined:
     """A model of opset 11 or later in a newer one, for the sake of an operator that it has.
@@ -70,6 +79,9 @@ def _written(
     found: list[tuple[ir.Node, NewNode]] = []
     moved: dict[ir.Value | None, Operand] = {}
     for node in walk_nodes(graph):
+        if not node.domain and node.op_type in _NO_KERNEL and then >= _NO_KERNEL_SINCE:
+            reason = f"ONNX Runtime has no kernel for an operator in opset {then}"
+            return Declined(f"{reason}: {described(node)}", (node,))
         if node.domain or _stays(node, context.opset(), then):
             continue
         read = [moved.get(value, value) for value in node.inputs]

@@ -27,7 +27,8 @@ class RaiseOpsetForAttention(Pass):
         opset 23: softmax(q · kᵀ · scale) · v
     When it is safe:
         The model is to run in a runtime of 2025 or later, such as ONNX Runtime 1.23. All its
-        operators mean the same in opset 23, or have a form there that does.
+        operators mean the same in opset 23, or have a form there that does, and ONNX Runtime has
+        kernels for them there: in 1.31 it has none for random numbers and RoiAlign.
     Numerics:
         Bit-identical.
     Source:

@@ -39,6 +39,31 @@ def counted(app: AppTest) -> AppTest:
     return app
 
 
+@pytest.mark.parametrize(
+    ("pass_id", "said"),
+    [
+        ("eliminate-noop-resize", "In the source it finds nothing"),
+        ("generate-kernels", "It was not asked: it works on the whole graph at once."),
+        ("simplify-by-onnxsim", "It was not asked: "),
+    ],
+)
+@pytest.mark.long
+@pytest.mark.usefixtures("own_store")
+def test_a_pass_that_would_do_nothing_is_told_from_one_that_was_not_asked(
+    network: Path, pass_id: str, said: str
+) -> None:
+    def script() -> None:
+        from studio.passes.page import render
+
+        render()
+
+    app = AppTest.from_function(script, default_timeout=PATIENCE_S)
+    for name, value in (("model", str(network)), ("pass", pass_id)):
+        app.query_params[name] = value
+    counted(app.run())
+    assert any(text.value.startswith(said) for text in app.text)
+
+
 @pytest.mark.long
 @pytest.mark.usefixtures("own_store")
 def test_the_page_lists_all_passes_and_says_what_one_does_in_the_open_model(network: Path) -> None:
