@@ -20,8 +20,10 @@ import { showChange, showTop } from "../canvas/framing.js";
 import { Stage } from "../canvas/stage.js";
 
 /** Where a link or a first visit begins. @param {Descriptor} data @param {Session} session */
-const firstStep = (data, session) =>
-  session instanceof Comparison ? 0 : (data.step ?? session.steps.length);
+function firstStep({ step }, session) {
+  if (typeof step === "number") return session.stepOfLink(step);
+  return session instanceof Comparison ? 0 : session.steps.length;
+}
 
 /** Where one stood in the trace before: who stood at its end still does. @param {Session} old @param {Session} session */
 const sameStep = (old, { steps }) =>
@@ -157,7 +159,7 @@ export class Viewer {
     this.stage.refresh(0);
     if (first) showTop(this.stage);
     const asked = typeof data.step === "number" && trace !== null;
-    if (!traced) this.state.set({ stepped: asked && !compares });
+    if (!traced) this.state.set({ stepped: asked && (!compares || step > 0) });
     if ((!traced && this.state.stepped && step > 0) || this.state.vetoed) showChange(this.stage, 0);
     this.shell.renderAll();
     this.#showSelected();
@@ -209,9 +211,8 @@ export class Viewer {
       this.state.set({ selected: named(s, data.select) });
       this.unseen = !data.open; // a link that says what is folded is left as it is
     }
-    const step = data.step ?? (fresh ? s.step : null);
-    if (step !== null && step !== undefined && !(s instanceof Comparison))
-      s.goto(step, data.before ?? s.before);
+    if (typeof data.step === "number") s.goto(s.stepOfLink(data.step), data.before ?? s.before);
+    else if (fresh) s.goto(s.step, data.before ?? s.before);
     this.stage.refresh(0);
   }
 

@@ -11,6 +11,7 @@ const MAX_ZOOM = 3;
  * @typedef {{k: number, x: number, y: number}} View zoom, and the world point in the middle of a
  * pane
  */
+/** @typedef {View & {slack: number}} Place where the camera is */
 
 export class Camera {
   constructor() {
@@ -24,7 +25,7 @@ export class Camera {
     this.slack = 0;
     /** @type {HeightMap | null} before -> after */
     this.map = null;
-    /** @type {{from: View, to: View, start: number, ms: number} | null} */
+    /** @type {{from: Place, to: Place, start: number, ms: number} | null} */
     this.flight = null;
   }
 
@@ -84,14 +85,17 @@ export class Camera {
     this.k = k;
   }
 
-  /** @param {Partial<View>} to @param {number} ms 0 = at once */
-  flyTo(to, ms) {
-    const { k, x, y } = this;
-    const goal = { k, x, y, ...to };
-    this.flight = ms ? { from: { k, x, y }, to: goal, start: performance.now(), ms } : null;
-    if (ms) return;
-    this.slack = 0;
-    Object.assign(this, goal);
+  /**
+   * @param {Partial<View>} to
+   * @param {number} ms 0 = at once
+   * @param {number} [other] height in the middle of the pane that does not lead; else as the map says
+   */
+  flyTo(to, ms, other) {
+    const { k, x, y, slack } = this;
+    const view = { k, x, y, ...to };
+    const goal = { ...view, slack: other === undefined ? 0 : other - this.#mapped(view.y) };
+    this.flight = ms ? { from: { k, x, y, slack }, to: goal, start: performance.now(), ms } : null;
+    if (!ms) Object.assign(this, goal);
   }
 
   /** @param {number} now @returns {boolean} still moving */
@@ -103,7 +107,7 @@ export class Camera {
     this.k = f.from.k * (f.to.k / f.from.k) ** e;
     this.x = f.from.x + (f.to.x - f.from.x) * e;
     this.y = f.from.y + (f.to.y - f.from.y) * e;
-    this.slack *= 1 - e;
+    this.slack = f.from.slack + (f.to.slack - f.from.slack) * e;
     if (t >= 1) this.flight = null;
     return this.flight !== null;
   }

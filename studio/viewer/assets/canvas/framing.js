@@ -55,19 +55,21 @@ function fullestColumn(pictures, wide, tall) {
   return best.x;
 }
 
-/** The whole graph. @param {Stage} stage @param {number} ms */
+/** The whole graph, in all panes. @param {Stage} stage @param {number} ms */
 export function showAll(stage, ms) {
   const s = stage.session;
   if (!s) return;
-  const pane = stage.panes[1];
-  const p = s.picture(pane.which);
+  const pictures = stage.shown.map((pane) => s.picture(pane.which));
+  const width = Math.max(...pictures.map((p) => p.width));
+  const scales = stage.shown.flatMap((pane, i) => [
+    (pane.width - 40) / Math.max(1, width),
+    (pane.height - 40) / Math.max(1, pictures[i].height),
+  ]);
+  const k = Math.max(0.02, Math.min(1.25, ...scales));
+  const middles = pictures.map((p) => p.height / 2);
+  const y = middles[middles.length - 1];
   stage.camera.follow(1);
-  const k = Math.min(
-    1.25,
-    (pane.width - 40) / Math.max(1, p.width),
-    (pane.height - 40) / Math.max(1, p.height),
-  );
-  stage.camera.flyTo({ k: Math.max(0.02, k), x: p.width / 2, y: p.height / 2 }, ms);
+  stage.camera.flyTo({ k, x: width / 2, y }, ms, middles[0]);
   stage.invalidate();
 }
 

@@ -70,6 +70,10 @@ export const segments = (name, choices, chosen, pick, extra = "pl-seg") =>
     ),
   );
 
+/** A text with code between backticks. @param {string} text @returns {Leaf[]} */
+export const prose = (text) =>
+  text.split(/`([^`]+)`/).map((part, i) => (i % 2 ? h("code", part) : part));
+
 /** @param {string} title @param {...Child} children */
 export const section = (title, ...children) => h("section", h("h3", title), ...children);
 

@@ -22,10 +22,7 @@ export function historySection(context, s, o) {
   const chips = (/** @type {string[]} */ ids) => nodeChips(context, s, ids);
   const told = s.histories.filter((life) => o < s.union.sources || life.provenance.born.has(id));
   const parts = told.flatMap((life) => {
-    const goTo = (/** @type {number} */ n) => {
-      const target = life.target(n);
-      return target === null ? h("span", `step ${n}`) : stepLink(context, n, target);
-    };
+    const goTo = (/** @type {number} */ n) => stepLink(context, n, life.target(n));
     const where = { ...life, s, goTo, chips };
     const changes = life.changes(o).map((n) => h("p", "Changed in place, ", goTo(n)));
     const rows = [...origin(where, id), ...takenOver(where, id), ...changes, ...end(where, id)];

@@ -2,7 +2,7 @@
 // What several cards show alike: nodes and steps as buttons, what steps changed, the verdict on the
 // outputs, what a pass says of itself and the sign of how exact it is.
 
-import { button, h } from "../page/dom.js";
+import { button, h, prose } from "../page/dom.js";
 import { FLOP } from "../page/numbers.js";
 
 /**
@@ -29,9 +29,14 @@ export const chips = (ids, most, chip) =>
     ids.length > most && h("span.pl-dim", `and ${ids.length - most} more`),
   );
 
-/** @param {Context} context @param {number} n a step @param {number} [target] its number here */
+/**
+ * @param {Context} context @param {number} n a step
+ * @param {number | null} [target] its number here; null where both pipelines do it
+ */
 export const stepLink = ({ actions }, n, target = n) =>
-  button(`Go to step ${n}`, `step ${n}`, () => actions.goto(target), "pl-link");
+  target === null
+    ? h("span", { title: "Both pipelines do this step" }, `step ${n}`)
+    : button(`Go to step ${n}`, `step ${n}`, () => actions.goto(target), "pl-link");
 
 /** @param {Context} context @param {string} match that was vetoed */
 export const restoreLink = ({ actions }, match) =>
@@ -106,7 +111,7 @@ export function exactnessKey(passes) {
 /** @param {PassRecord} p @param {string} exactness */
 export const about = ({ title, summary, before = "", after = "", missing }, exactness) => [
   h("b", title),
-  summary && h("div", summary),
+  summary && h("div", prose(summary)),
   (before || after) && h("div.pl-beforeafter", h("code", before), h("span", "→"), h("code", after)),
   h("div.pl-dim", exactness),
   missing && h("div.pl-dim", missing),

@@ -3,6 +3,7 @@
 
 import { DeclinedList } from "./declined.js";
 import { button, fill, h, select, swatch } from "../page/dom.js";
+import { Comparison } from "../session/comparison.js";
 import { counted } from "../page/numbers.js";
 import { installLine } from "./install.js";
 import { branchTree } from "./branches.js";
@@ -224,7 +225,11 @@ export class Passes {
     const first = (s?.steps ?? []).findIndex((step) => this.list[step.pass]?.id === p.id) + 1;
     if (!p.fired || !first)
       return h("span.pl-count", s?.trace && (on || p.fired) ? String(p.fired ?? 0) : "");
-    const label = `${counted(p.fired, "rewrite")}: go to the first, step ${first}`;
+    const where =
+      s instanceof Comparison
+        ? `go to the first that differs, ${first} of ${s.steps.length}`
+        : `go to the first, step ${first}`;
+    const label = `${counted(p.fired, "rewrite")}: ${where}`;
     return button(label, String(p.fired), () => this.actions.goto(first), "pl-count");
   }
 

@@ -4,7 +4,7 @@
 import { FLOP, amount, counted, noun, savings, signed } from "../page/numbers.js";
 import { Comparison } from "../session/comparison.js";
 import { comparisonCard } from "./comparison-card.js";
-import { button, fill, h, swatch, table } from "../page/dom.js";
+import { button, fill, h, prose, swatch, table } from "../page/dom.js";
 import { copyText, permalink } from "../page/link.js";
 import { exactnessSign, factsLine, stepLink, verdictLine } from "./parts.js";
 import { dependants } from "../trace/dependants.js";
@@ -62,9 +62,9 @@ export class Card {
         ["Why here", step.why],
         ["When it is safe", pass?.safe],
         ["Numerics", pass?.numerics],
-      ].map(([title, text]) => text && h("div", h("h3", title), h("p", text))),
+      ].map(([title, text]) => text && h("div", h("h3", title), h("p", prose(text)))),
       inferredLine(step),
-      below.length > 0 && h("p.pl-dim.pl-cost", "Builds on ", this.#links(below), "."),
+      below.length > 0 && h("p.pl-dim.pl-cost", "Builds on ", this.#links(s, step, below), "."),
       !side && this.#building(s, step),
       this.#buttons(s, step),
       verdictLine(this.state.data?.verified),
@@ -81,15 +81,18 @@ export class Card {
     return h(
       "p.pl-dim.pl-cost",
       `${counted(later.length, "later step")} ${build} on it: `,
-      this.#links(later.slice(0, BUILDING)),
+      this.#links(s, step, later.slice(0, BUILDING)),
       more > 0 && ` and ${more} more`,
       `. A veto may cost ${them}.`,
     );
   }
 
-  /** @param {number[]} steps */
-  #links(steps) {
-    return steps.flatMap((n, at) => [at > 0 && ", ", stepLink(this.context, n)]);
+  /** @param {Session} s @param {StepRecord} step @param {number[]} others steps of its pipeline */
+  #links(s, step, others) {
+    return others.flatMap((n, at) => [
+      at > 0 && ", ",
+      stepLink(this.context, n, s.targetOf(step, n)),
+    ]);
   }
 
   /** @param {Session} s @param {StepRecord} step */

@@ -29,7 +29,7 @@ export class Vetoing {
     const pass = session.trace?.passes[step.pass]?.id ?? "";
     const { match, rule, root } = step;
     this.asked = { step, session };
-    this.actions.send("veto", { match, pass, rule, root, step: session.step });
+    this.actions.send("veto", { match, pass, rule, root, step: session.linkedStep() });
   }
 
   undo() {
@@ -40,7 +40,7 @@ export class Vetoing {
 
   /** @param {string} match */
   allow(match) {
-    this.actions.send("unveto", { match, step: this.state.session?.step ?? 0 });
+    this.actions.send("unveto", { match, step: this.state.session?.linkedStep() ?? 0 });
   }
 
   /** Another trace is there: is it the answer? @param {Session} session */

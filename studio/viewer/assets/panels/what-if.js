@@ -5,7 +5,7 @@
 
 import { button, h } from "../page/dom.js";
 import { fetchJson } from "../page/fetching.js";
-import { counted } from "../page/numbers.js";
+import { counted, whole } from "../page/numbers.js";
 import { Comparison } from "../session/comparison.js";
 import { placeWalk } from "./place-walk.js";
 
@@ -74,11 +74,12 @@ export class WhatIf {
     if (this.trouble) return this.trouble;
     if (this.toldAt !== step) return `Asking every pass about step ${step}.`;
     const firing = [...this.told.values()].filter((p) => p.matches);
-    const all = firing.reduce((sum, p) => sum + p.matches, 0);
+    const { all, least } = total(firing);
+    const places = least ? `${whole(all)} or more places` : counted(all, "place");
     const where = step ? `At step ${step},` : "In the source,";
     const rest = this.complete ? "." : " so far; the last passes are being asked.";
     return firing.length
-      ? `${where} ${counted(firing.length, "pass", "passes")} would fire, at ${counted(all, "place")}${rest}`
+      ? `${where} ${counted(firing.length, "pass", "passes")} would fire, at ${places}${rest}`
       : `${where} no pass would fire${rest}`;
   }
 
@@ -106,8 +107,9 @@ export class WhatIf {
   /** Of a family. @param {PassRecord[]} list */
   sum(list) {
     if (!this.on) return null;
-    const all = list.reduce((sum, p) => sum + (this.told.get(p.id)?.matches ?? 0), 0);
-    return h("span.pl-would", { title: "would fire" }, all ? `${all}×` : "");
+    const told = list.map((p) => this.told.get(p.id)).filter((p) => p !== undefined);
+    const { all, least } = total(told);
+    return h("span.pl-would", { title: "would fire" }, all ? `${least ? "≥ " : ""}${all}×` : "");
   }
 
   /** Other places are marked now. */
@@ -203,3 +205,9 @@ export class WhatIf {
     this.redraw();
   }
 }
+
+/** At how many places passes would fire; least: there may be more. @param {PreviewRecord[]} passes */
+const total = (passes) => ({
+  all: passes.reduce((sum, p) => sum + p.matches, 0),
+  least: passes.some((p) => p.matches && !p.whole),
+});

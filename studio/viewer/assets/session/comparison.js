@@ -12,6 +12,7 @@ import { combine, signature } from "../trace/combined.js";
  * @property {string} name
  * @property {StepsJson} trace
  * @property {StepRecord[]} only rewrites that the other did not make, numbered as the session's steps
+ * @property {Map<number, number>} targets their numbers in the session, by those in their own trace
  * @property {Provenance} provenance
  */
 
@@ -33,7 +34,8 @@ export class Comparison extends Session {
     const rest = numbered(onlySecond, first.length);
     const side = (/** @type {string} */ name, /** @type {StepsJson} */ trace, only = first) => {
       const provenance = new Provenance(trace);
-      return { name, trace, only, provenance };
+      const targets = new Map(only.map((step) => [/** @type {number} */ (step.own), step.n]));
+      return { name, trace, only, targets, provenance };
     };
     /** @type {Side[]} */
     this.sides = [side(a.name, a.trace), side(b.name, second, rest)];
@@ -61,16 +63,13 @@ export class Comparison extends Session {
   }
   /** @override */
   get histories() {
-    return this.sides.map(({ name, trace, provenance, only }) => {
-      const differing = new Map(only.map((step) => [step.own, step.n]));
-      return {
-        title: `With ${name}`,
-        provenance,
-        steps: trace.steps,
-        target: (/** @type {number} */ n) => differing.get(n) ?? null,
-        changes: () => [],
-      };
-    });
+    return this.sides.map(({ name, trace, provenance, targets }) => ({
+      title: `With ${name}`,
+      provenance,
+      steps: trace.steps,
+      target: (/** @type {number} */ n) => targets.get(n) ?? null,
+      changes: () => [],
+    }));
   }
 
   /** 0 or 1: who made a rewrite. @param {StepRecord} step */
@@ -111,9 +110,20 @@ export class Comparison extends Session {
     ];
   }
 
-  /** @override */
+  /** The first pipeline's last step; rewrites that differ are counted on from there. @override */
   linkedStep() {
-    return this.sides[0].trace.steps.length;
+    return this.sides[0].trace.steps.length + this.at;
+  }
+
+  /** @override @param {number} linked */
+  stepOfLink(linked) {
+    const at = linked - this.sides[0].trace.steps.length;
+    return Math.max(0, Math.min(this.steps.length, at));
+  }
+
+  /** @override @param {StepRecord} step @param {number} n */
+  targetOf(step, n) {
+    return this.sides[this.sideOf(step)].targets.get(n) ?? null;
   }
 
   /**

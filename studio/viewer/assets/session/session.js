@@ -110,6 +110,20 @@ export class Session {
     return this.step;
   }
 
+  /** The step of this session that a link's step stands for. @param {number} linked */
+  stepOfLink(linked) {
+    return Math.min(linked, this.steps.length);
+  }
+
+  /**
+   * Where to go for another step of the pipeline that made a step.
+   * @param {StepRecord} _step @param {number} n the other one's number in its trace
+   * @returns {number | null} null where it is no step of this session
+   */
+  targetOf(_step, n) {
+    return n;
+  }
+
   /** The step at which a node is shown. @param {number} o */
   present(o) {
     const died = this.union.died[o];
