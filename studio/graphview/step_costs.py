@@ -6,7 +6,9 @@ the same one twice, moves other bytes, and so does a producer whose output nobod
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
 
 import onnx_ir as ir
 
@@ -32,30 +34,47 @@ class StepCosts:
     def __init__(self, state: GraphState) -> None:
         self._state, self._sizes = state, Sizes.of(state.model.graph)
         nodes = walk_nodes(state.model.graph)
-        self._costs = {node_id(node): self._cost(node) for node in nodes}
+        self._costs = {node_id(node): self._cost(node) or _NOTHING for node in nodes}
 
     def total(self) -> Cost:
-        """The whole graph; nodes of unknown cost count as nothing."""
-        total = Cost()
-        for cost in self._costs.values():
-            total += cost
-        return total
+        """The whole graph; nodes of unknown cost count as nothing, calls as what they replaced."""
+        return _sum(self._costs.values())
 
     def after(self, rewrite: Rewrite) -> tuple[int, int]:
         """FLOPs and bytes moved that a rewrite added; the graph stands behind it already."""
-        gone = set(rewrite.removed)
-        flops = moved = 0
-        for identity in affected(self._state, rewrite):
-            new = _NOTHING if identity in gone else self._cost(self._state.nodes[identity])
-            old = self._costs.pop(identity, _NOTHING)
-            if identity not in gone:
-                self._costs[identity] = new
-            flops += new.flops - old.flops
-            moved += new.bytes_moved - old.bytes_moved
-        return flops, moved
+        before = {n: self._costs.pop(n, _NOTHING) for n in affected(self._state, rewrite)}
+        for identity in before.keys() - set(rewrite.removed):
+            known = self._cost(self._state.nodes[identity])
+            self._costs[identity] = known or before[identity]
+        self._share(rewrite, before)
+        old, new = _sum(before.values()), self._sum_of(before)
+        return new.flops - old.flops, new.bytes_moved - old.bytes_moved
 
-    def _cost(self, node: ir.Node) -> Cost:
-        return node_cost(node, self._sizes) or _NOTHING
+    def _share(self, rewrite: Rewrite, before: Mapping[str, Cost]) -> None:
+        """New calls of the model's functions do the work of what went: they cost as much."""
+        functions, nodes = self._state.model.functions, self._state.nodes
+        calls = [n for n in rewrite.added if functions and nodes[n].op_identifier() in functions]
+        if not calls:
+            return
+        old, new = _sum(before.values()), self._sum_of(before)
+        for left, identity in zip(range(len(calls), 0, -1), calls, strict=True):
+            share = Cost(
+                (old.flops - new.flops) // left,
+                (old.bytes_read - new.bytes_read) // left,
+                (old.bytes_written - new.bytes_written) // left,
+            )
+            self._costs[identity] += share
+            new += share
+
+    def _sum_of(self, nodes: Iterable[str]) -> Cost:
+        return _sum(self._costs.get(identity, _NOTHING) for identity in nodes)
+
+    def _cost(self, node: ir.Node) -> Cost | None:
+        return node_cost(node, self._sizes)
+
+
+def _sum(costs: Iterable[Cost]) -> Cost:
+    return reduce(operator.add, costs, _NOTHING)
 
 
 def affected(state: GraphState, rewrite: Rewrite) -> set[str]:

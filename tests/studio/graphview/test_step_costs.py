@@ -32,3 +32,16 @@ def test_what_the_steps_change_adds_up_to_the_cost_of_the_optimized_graph(networ
     assert steps["totals"] == ends
     for metric, (first, last) in ends.items():
         assert first + sum(step["delta"][metric] for step in steps["steps"]) == last
+
+
+def test_work_that_goes_into_a_function_is_counted_still() -> None:
+    model = load_path(gallery.open_path("tour"))
+    SymbolicValues(model.ir).propagate(model.ir.graph)
+    source = graph_cost(model.ir.graph)
+    trace = optimize(model, Pipeline.of("none", enable=["outline-repeats"]))
+    assert trace.steps
+    cursor = Cursor.at_end(trace)
+    cursor.seek(0)
+    steps = steps_json(cursor, key="k", graph_key="g", groups=groups_of(model.ir.graph))
+    assert steps["totals"]["flops"] == [source.flops] * 2
+    assert all(step["delta"]["flops"] == step["delta"]["bytes"] == 0 for step in steps["steps"])
