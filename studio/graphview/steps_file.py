@@ -11,7 +11,7 @@ from typing import Any
 import onnx_ir as ir
 
 from optimizer.constants import is_constant_node
-from optimizer.model.graph import bodies, node_id, walk_nodes
+from optimizer.model.graph import bodies, graph_id, node_id, walk_nodes
 from optimizer.registry import is_imported
 from optimizer.rewrite.edits import (
     DropInitializer,
@@ -248,10 +248,14 @@ class _Steps:
         heirs = {value.partition(":")[0] for value in rewrite.values.values()}
         homes, own_slots = _homes(rewrite), self._own_slots(rewrite, free)
         free = [slot for slot in free if slot not in own_slots.values()]
+        left = {edit.node: edit.graph for edit in rewrite.edits if isinstance(edit, RemoveNode)}
         for node in added:
             identity = node_id(node)
-            if home := homes.get(identity):  # many places in one step: each node to its own
-                own = self._group(self.state.nodes[home[0]])
+            home, here = homes.get(identity, ()), node.graph
+            here_id = graph_id(here) if isinstance(here, ir.Graph) else ""
+            stays = [slot for slot in free if left.get(slot, here_id) == here_id]
+            if home and left.get(home[0], here_id) == here_id:
+                own = self._group(self.state.nodes[home[0]])  # of many places: each to its own
                 self.group[identity] = own
                 entry = self._record(node, own)
                 self.nodes.append(entry | {"near": home[0], "slot": own_slots.get(identity)})
@@ -263,7 +267,7 @@ class _Steps:
                 entry["slot"] = rewrite.root
                 heirs.clear()
             else:
-                slot = self._slot(identity, free, edges)
+                slot = self._slot(identity, stays, edges)
                 if slot is not None:
                     free.remove(slot)
                 entry["slot"] = slot

@@ -186,3 +186,30 @@ def test_a_step_that_merges_copies_of_a_weight_says_which_and_how_large() -> Non
     assert unread["weights"]["kept"] is None
     assert unread["weights"]["bytes"] > 0
     assert not any("weights" in step for step in steps if step["removed"])
+
+
+def test_what_goes_out_of_a_loop_is_drawn_outside() -> None:
+    model = parsed_model("""
+        <ir_version: 8, opset_import: ["" : 17]>
+        g (float[2, 4] x, float[4, 4] w) => (float[2, 4] y) <int64 n = {3}>
+        {
+           y = Loop <body = b (int64 i, bool go, float[2, 4] old)
+              => (bool on, float[2, 4] new) {
+              on = Identity (go)
+              e = Exp (w)
+              s = Sigmoid (e)
+              new = MatMul (old, s)
+           }> (n, , x)
+        }""")
+    trace = optimize(model, Pipeline.listed(["hoist-loop-invariants"]))
+    cursor = Cursor.at_end(trace)
+    cursor.seek(0)
+    groups = groups_of(model.ir.graph)
+    steps = steps_json(cursor, key="k", graph_key="g", groups=groups)
+    (step,) = steps["steps"]
+    new = {node["id"]: node for node in steps["nodes"]}
+    assert len(step["added"]) == 2
+    for identity in step["added"]:
+        assert groups.entries[new[identity]["g"]]["id"] == ""
+        assert new[identity]["near"] == step["root"]
+        assert new[identity]["slot"] is None
