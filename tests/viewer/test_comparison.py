@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -121,6 +122,71 @@ def test_rewrites_of_one_pipeline_alone_are_counted_listed_and_shown(opened: Ope
     assert seen["x"] < box["x"] < seen["x"] + seen["width"]
     card.get_by_role("button", name="All that differs").click()
     assert lists.count() == 2
+
+
+def compare_tour(opened: Opened, *, step: int | None = None) -> Page:
+    """The tour with two presets; of its rewrites some are built on others that differ."""
+    page = opened("fixture=tour-portable")
+    steps = "{ key: 'cpu', url: '/steps/tour-cpu.json' }"
+    link = "" if step is None else f"seq: 2, step: {step}, "
+    page.evaluate(f"update({{ {link}versus: {{ id: 'cpu', name: 'cpu', steps: {steps} }} }})")
+    page.wait_for_function("shadow.querySelector('.pl-only, .pl-rule') && __passlens.ready")
+    return page
+
+
+def test_a_step_that_a_rewrite_builds_on_leads_there_if_only_one_pipeline_makes_it(
+    opened: Opened,
+) -> None:
+    page = compare_tour(opened)
+    card = page.locator(".pl-card")
+    last = int(page.locator(".pl-where").inner_text().split("/")[1])
+    shared = led = 0
+    for n in range(1, last + 1):
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function(f"__passlens.step === {n}")
+        side = card.inner_text().split(" · ")[0]
+        links = card.locator(".pl-cost button").all_inner_texts()
+        texts = card.locator(".pl-cost span").all_inner_texts()
+        titles = card.locator(".pl-cost span").evaluate_all("(list) => list.map((el) => el.title)")
+        assert titles == ["Both pipelines do this step"] * len(texts)
+        shared += len(texts)
+        for text in links:
+            card.locator(".pl-cost button", has_text=re.compile(f"^{text}$")).click()
+            page.wait_for_function(f"__passlens.step !== {n}")
+            assert f"{side} · its {text}" in card.inner_text()
+            page.evaluate("shadow.querySelector('.pl-root').focus()")
+            for _ in range(n - page.evaluate("__passlens.step")):
+                page.keyboard.press("ArrowRight")
+            page.wait_for_function(f"__passlens.step === {n}")
+            led += 1
+    assert shared > 0
+    assert led > 0
+
+
+def test_a_pass_leads_to_its_first_rewrite_that_differs(opened: Opened) -> None:
+    page = compare_tour(opened)
+    count = page.locator(".pl-count[title]").first
+    found = re.search(
+        r"go to the first that differs, (\d+) of \d+$", count.get_attribute("title") or ""
+    )
+    assert found is not None
+    count.click()
+    page.wait_for_function(f"__passlens.step === {found[1]}")
+
+
+def test_a_link_into_a_comparison_opens_at_the_rewrite_that_was_shown(opened: Opened) -> None:
+    page = compare_tour(opened)
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_function("__passlens.step === 3")
+    shown = page.locator(".pl-card").inner_text()
+    step = page.evaluate("""async () => {
+      const { pageLink } = await import("/viewer/test/page/link.js");
+      return Number(new URL(pageLink()).searchParams.get("step"));
+    }""")
+    again = compare_tour(opened, step=step)
+    again.wait_for_function("__passlens.step === 3")
+    assert again.locator(".pl-card").inner_text() == shown
 
 
 def test_a_selected_node_tells_its_life_with_both_pipelines(opened: Opened) -> None:
