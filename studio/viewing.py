@@ -43,6 +43,7 @@ def workbench(
     verifying: Task[Verified] | None = None,
     *,
     versus: Task[OpenedRun] | None = None,
+    verifying_versus: Task[Verified] | None = None,
 ) -> Descriptor:
     """The viewer with everything: passes, both panes, scrubber, card."""
     optimizing = [task for task in (running, versus) if task is not None]
@@ -76,7 +77,7 @@ def workbench(
         },
         "passes": catalogue(enabled),
         "versus": _versus(workspace, model, versus),
-        "verified": _verified(verifying),
+        "verified": _both_verified(workspace, verifying, verifying_versus),
     }
 
 
@@ -92,6 +93,22 @@ def _versus(
         "name": workspace.versus.name(),
         "steps": steps_address(model, run) if model is not None and run is not None else None,
     }
+
+
+def _both_verified(
+    workspace: Workspace, mine: Task[Verified] | None, other: Task[Verified] | None
+) -> dict[str, str] | None:
+    """That of the pipeline; beside another one that of each, by its name, the worst one first."""
+    first, second = _verified(mine), _verified(other)
+    if workspace.versus is None or first is None or second is None:
+        return first
+    named = [(workspace.own_versus().name(), first), (workspace.versus.name(), second)]
+    named.sort(key=lambda one: _WORST_FIRST.index(one[1]["verdict"]))
+    text = " ".join(f"{name}: {told['text']}" for name, told in named)
+    return {"verdict": named[0][1]["verdict"], "text": text}
+
+
+_WORST_FIRST = ("differs", "exceeds", "not_run", "running", "within", "equal")
 
 
 def _verified(task: Task[Verified] | None) -> dict[str, str] | None:

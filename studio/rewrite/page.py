@@ -50,7 +50,7 @@ def render() -> None:
 
 def _workbench(workspace: Workspace, opening: Task[OpenedModel]) -> None:
     """The viewer from the first moment: its own files load while the model is being opened."""
-    running = verifying = versus = None
+    running = verifying = versus = verifying_versus = None
     # Looked at before the results: what ends in between is pending still, and is drawn again.
     pending: list[Task[Any]] = [] if opening.done else [opening]
     if opening.result is not None:
@@ -62,11 +62,17 @@ def _workbench(workspace: Workspace, opening: Task[OpenedModel]) -> None:
             verifying = verify_task(opening.result, running.result)
             layouts = layouts_task(opening.result, running.result)
             pending += [task for task in (verifying, layouts) if not task.done]
+            if versus is not None and versus.result is not None:
+                verifying_versus = verify_task(opening.result, versus.result)
+                pending += [] if verifying_versus.done else [verifying_versus]
             if layouts.done:
                 ask_ahead(opening.result, running.result)
 
     def told() -> Descriptor:
-        shown = workbench(workspace, opening, running, verifying, versus=versus)
+        shown = workbench(
+            workspace, opening, running, verifying,
+            versus=versus, verifying_versus=verifying_versus,
+        )  # fmt: skip
         shown["branches"] = branch_records(workspace, opening.result)
         refused = st.session_state.get(_REFUSED)
         return {**shown, "message": {"kind": "error", "text": refused}} if refused else shown

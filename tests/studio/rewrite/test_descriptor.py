@@ -7,10 +7,12 @@ from typing import TypeVar
 
 from optimizer.pipeline import Pipeline
 from profiling.workers import default_pool
+from studio.artifacts.opened import OpenedModel, Verified
 from studio.artifacts.store import Store
 from studio.gallery import gallery
 from studio.tasks import Task
 from studio.viewing import workbench
+from studio.versus import Versus
 from studio.workspace import Workspace
 
 Result = TypeVar("Result")
@@ -38,3 +40,14 @@ def test_what_is_not_busy_has_its_steps(tmp_path: Path) -> None:
     assert opening.done
     told = workbench(Workspace(model="tour"), opening, EndsWhenLookedAt(run))
     assert told["busy"] is not None or told["steps"] is not None
+
+
+def test_of_two_pipelines_each_is_told_whether_it_computes_the_same_the_worse_one_first() -> None:
+    workspace = Workspace(model="tour", versus=Versus("cpu", frozenset(), frozenset()))
+    mine = EndsWhenLookedAt(Verified("equal", "Verified."))
+    other = EndsWhenLookedAt(Verified("not_run", "Not run."))
+    opening: Task[OpenedModel] = Task()
+    told = workbench(workspace, opening, None, mine, verifying_versus=other)
+    assert told["verified"] == {"verdict": "not_run", "text": "cpu: Not run. portable: Verified."}
+    alone = workbench(Workspace(model="tour"), opening, None, mine)
+    assert alone["verified"] == {"verdict": "equal", "text": "Verified."}
