@@ -11,8 +11,8 @@ from studio.artifacts.opened import OpenedModel, Verified
 from studio.artifacts.store import Store
 from studio.gallery import gallery
 from studio.tasks import Task
-from studio.viewing import workbench
 from studio.versus import Versus
+from studio.viewing import workbench
 from studio.workspace import Workspace
 
 Result = TypeVar("Result")
