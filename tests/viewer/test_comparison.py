@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -132,46 +131,6 @@ def compare_tour(opened: Opened, *, step: int | None = None) -> Page:
     page.evaluate(f"update({{ {link}versus: {{ id: 'cpu', name: 'cpu', steps: {steps} }} }})")
     page.wait_for_function("shadow.querySelector('.pl-only, .pl-rule') && __passlens.ready")
     return page
-
-
-def test_a_step_that_a_rewrite_builds_on_leads_there_if_only_one_pipeline_makes_it(
-    opened: Opened,
-) -> None:
-    page = compare_tour(opened)
-    card = page.locator(".pl-card")
-    last = int(page.locator(".pl-where").inner_text().split("/")[1])
-    shared = led = 0
-    for n in range(1, last + 1):
-        page.keyboard.press("ArrowRight")
-        page.wait_for_function(f"__passlens.step === {n}")
-        side = card.inner_text().split(" · ")[0]
-        links = card.locator(".pl-cost button").all_inner_texts()
-        texts = card.locator(".pl-cost span").all_inner_texts()
-        titles = card.locator(".pl-cost span").evaluate_all("(list) => list.map((el) => el.title)")
-        assert titles == ["Both pipelines do this step"] * len(texts)
-        shared += len(texts)
-        for text in links:
-            card.locator(".pl-cost button", has_text=re.compile(f"^{text}$")).click()
-            page.wait_for_function(f"__passlens.step !== {n}")
-            assert f"{side} · its {text}" in card.inner_text()
-            page.evaluate("shadow.querySelector('.pl-root').focus()")
-            for _ in range(n - page.evaluate("__passlens.step")):
-                page.keyboard.press("ArrowRight")
-            page.wait_for_function(f"__passlens.step === {n}")
-            led += 1
-    assert shared > 0
-    assert led > 0
-
-
-def test_a_pass_leads_to_its_first_rewrite_that_differs(opened: Opened) -> None:
-    page = compare_tour(opened)
-    count = page.locator(".pl-count[title]").first
-    found = re.search(
-        r"go to the first that differs, (\d+) of \d+$", count.get_attribute("title") or ""
-    )
-    assert found is not None
-    count.click()
-    page.wait_for_function(f"__passlens.step === {found[1]}")
 
 
 def test_a_link_into_a_comparison_opens_at_the_rewrite_that_was_shown(opened: Opened) -> None:

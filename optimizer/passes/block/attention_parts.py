@@ -173,10 +173,11 @@ def _mask_fits(found: Found, context: Context) -> str | None:
         if shape is None:
             return "it has a shape that is not known"
         outer, rank = (1,) * (len(query) - len(shape)) + shape, len(query)
+        wanted = (*query[:-2], *(outer[-2:-1] if query[-2] != 1 else (1,)))  # it adds no queries
         if len(shape) > rank or any(
-            dim not in (1, wanted) for dim, wanted in zip(outer[:-2], query[:-2], strict=True)
+            dim not in (1, of) for dim, of in zip(outer[:-1], wanted, strict=True)
         ):
-            return f"it has {plain(shape)} for {plain(query[:-2])}"
+            return f"it has {plain(shape)} for {plain(query[:-1])}"
     return None
 
 

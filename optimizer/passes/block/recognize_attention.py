@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
+from optimizer.dimension import Dimension
 from optimizer.passes.block.attention_parts import ATTENTION, parts_of
 from optimizer.passes.block.conditions import older, plain
 from optimizer.patterns import Found, matches
@@ -97,6 +98,8 @@ class RecognizeAttention(Pass):
                 return Declined(f"Keys are joined along their axis 2, two at a time: axis {axis}")
         if not _same_batch(first, context) or not _same_batch(second, context):
             return Declined("Earlier keys and values have the batch and heads of the new ones")
+        if _lengths(first, context) != _lengths(second, context):
+            return Declined("There are as many earlier keys as values, and as many new ones")
         mask = given(node, 3)
         inputs: list[Operand | None] = [node.inputs[0], first.inputs[1], second.inputs[1], mask]
         made = NewNode(
@@ -200,6 +203,11 @@ def _repeated(value: ir.Value | None, context: Context) -> ir.Value | None:
         return None
     same = joined[0] == whole[0] and joined[2:] == whole[2:]
     return source if same and joined[1] == heads * count else None
+
+
+def _lengths(join: ir.Node, context: Context) -> list[Dimension]:
+    """How many keys or values are joined."""
+    return [shape[2] for value in join.inputs if (shape := context.symbolic.shape(value))]
 
 
 def _same_batch(join: ir.Node, context: Context) -> bool:

@@ -258,17 +258,16 @@ def _target(sizes: Sizes, source: Sizes) -> Iterator[int]:
     """What a Reshape is given: 0 for a free size that stays in its place, -1 for another one.
 
     Raises:
-        NotHere: more than one of these is free, or there are no elements.
+        NotHere: it cannot be told; -1 is none where a size beside it, being free, may be 0.
     """
-    free = [
-        place
-        for place, size in enumerate(sizes)
-        if not isinstance(size, int) and (place >= len(source) or source[place] != size)
-    ]
-    if len(free) > 1 or 0 in sizes:
+    if 0 in sizes:
+        raise NotHere("there are no elements")
+    free = [place for place, size in enumerate(sizes) if not isinstance(size, int)]
+    moved = [place for place in free if place >= len(source) or source[place] != sizes[place]]
+    if moved and len(free) > 1:
         raise NotHere("more than one of its sizes is free in the file")
     return (
-        size if isinstance(size, int) else -1 if place in free else 0
+        size if isinstance(size, int) else -1 if place in moved else 0
         for place, size in enumerate(sizes)
     )
 
