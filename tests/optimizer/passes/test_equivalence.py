@@ -19,7 +19,6 @@ from optimizer.pipeline import Pipeline
 from optimizer.registry import Pass, passes
 from optimizer.rewrite.driver import optimize
 from optimizer.rewrite.trace import Trace
-from profiling.instructions import fast_integers
 from tests.optimizer.graphs import opened, proto_of
 from tests.optimizer.observed import configured
 from tests.optimizer.passes import golden
@@ -27,6 +26,7 @@ from tests.optimizer.random_blocks import ALL_PATTERNS, SMOOTH_PATTERNS
 from tests.optimizer.random_graphs import NEWEST, Pattern, Sketch, models, seeded, some_of
 from tests.optimizer.random_seeds import Seeds
 from tests.optimizer.running import Feeds, differences, feeds_for, run
+from tests.processors import SUMS_OF_8_BITS
 
 CASES = golden.cases()
 ERAS = {"old": range(7, 13), "between": (13, 17, 18, 20), "newest": (NEWEST,)}
@@ -143,17 +143,13 @@ SEEDS = [
 """What other projects' optimizers do is checked step by step whenever they run; what inlines
 functions is met by random graphs after what writes them (`test_outlined_functions`)."""
 _OF_FULL_WEIGHTS = {"quantize-by-onnxruntime", "quantize-matmul-dynamically"}
-OVERFLOWING = pytest.mark.skipif(
-    fast_integers().weight_bits < 8,
-    reason="This processor adds two products of 8 bits in 16, which overflow.",
-)
 MET = [
     pytest.param(
         seeds,
         era,
         marks=[
             *([pytest.mark.long] if era == "old" else []),
-            *([OVERFLOWING] if seeds.name in _OF_FULL_WEIGHTS else []),
+            *([SUMS_OF_8_BITS] if seeds.name in _OF_FULL_WEIGHTS else []),
         ],
     )
     for seeds in SEEDS

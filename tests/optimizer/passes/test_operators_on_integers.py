@@ -18,6 +18,7 @@ from tests.optimizer.passes.test_static_quantization import (
     static,
 )
 from tests.optimizer.running import feeds_for, run
+from tests.processors import SUMS_OF_8_BITS
 
 
 def fused(proto: onnx.ModelProto) -> onnx.ModelProto:
@@ -27,6 +28,7 @@ def fused(proto: onnx.ModelProto) -> onnx.ModelProto:
     return proto_of(model.ir)
 
 
+@SUMS_OF_8_BITS
 def test_a_whole_network_is_operators_on_integers_between_its_ends() -> None:
     network = filled(NETWORK, SHAPES, zero=0.0, six=6.0)
     pairs = rewritten(network, static(network))
@@ -41,6 +43,7 @@ def test_a_whole_network_is_operators_on_integers_between_its_ends() -> None:
     assert np.abs(other - expected).max() < 0.05 * np.abs(expected).max()
 
 
+@SUMS_OF_8_BITS
 def test_a_product_with_its_bias_is_one_operator_and_the_same_numbers() -> None:
     text = """<ir_version: 8, opset_import: ["" : 17]>
         g (float[2,7,64] x) => (float[2,7,32] y) { a = MatMul(x, w) y = Add(a, b) }"""

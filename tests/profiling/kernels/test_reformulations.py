@@ -15,6 +15,7 @@ from profiling.kernels.reformulations import BY_ID
 from profiling.kernels.rewriting import Substitute, Written, write_changed, written_alone
 from profiling.racing.race import Variant
 from profiling.workers import WorkerPool
+from tests.processors import SUMS_OF_8_BITS
 from tests.profiling.kernels.models import floats
 
 Make = Callable[..., bytes]
@@ -57,12 +58,12 @@ WEIGHTS = {
         (PRODUCT, "matmul-gemm", ["Reshape", "Gemm", "Reshape"]),
         (PRODUCT, "transposed-gemm", ["Reshape", "Gemm", "Reshape"]),
         (PRODUCT, "matmul-conv", ["Transpose", "Conv", "Transpose"]),
-        (PRODUCT, "matmul-int8", ["DynamicQuantizeMatMul"]),
+        pytest.param(PRODUCT, "matmul-int8", ["DynamicQuantizeMatMul"], marks=SUMS_OF_8_BITS),
         (PRODUCT, "matmul-4-bit", ["MatMulNBits", "Add"]),
         (GEMM, "gemm-matmul", ["MatMul", "Add"]),
         (GEMM, "transposed-gemm", ["Gemm"]),
         (GEMM, "matmul-conv", ["Reshape", "Transpose", "Conv", "Transpose", "Reshape"]),
-        (GEMM, "matmul-int8", ["DynamicQuantizeMatMul"]),
+        pytest.param(GEMM, "matmul-int8", ["DynamicQuantizeMatMul"], marks=SUMS_OF_8_BITS),
         (POINTWISE, "conv-matmul", ["Slice", "Reshape", "MatMul", "Add", "Reshape"]),
         (
             SPATIAL,

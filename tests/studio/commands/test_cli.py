@@ -16,6 +16,7 @@ from optimizer.registry import Pass, passes
 from studio.cli import COMMANDS, main
 from studio.graphview.catalogue import pass_record
 from tests.optimizer.rewrite.failing import planted
+from tests.processors import SUMS_OF_8_BITS
 
 RELU = """<ir_version: 8, opset_import: ["" : 17]>
 main (float[2, 3] x) => (float[2, 3] y) {
@@ -121,6 +122,7 @@ def test_passes_of_a_model_say_how_often_they_would_fire(
     assert line.split()[1:3] == ["1", "-"]
 
 
+@SUMS_OF_8_BITS
 @pytest.mark.parametrize(
     ("budget", "status", "verdict"), [([], 0, "within"), (["--budget", "60dB"], 1, "exceeds")]
 )
