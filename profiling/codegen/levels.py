@@ -14,6 +14,15 @@ _NEEDED: Mapping[CpuLevel, frozenset[str]] = {
 }
 
 
+def levels_here() -> tuple[CpuLevel, ...]:
+    """All levels that this processor has.
+
+    Raises:
+        LibraryError: it has none.
+    """
+    return LEVELS[: LEVELS.index(cpu_level()) + 1]
+
+
 def cpu_level() -> CpuLevel:
     """The best level that this processor has.
 

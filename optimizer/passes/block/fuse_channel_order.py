@@ -49,7 +49,7 @@ class FuseChannelOrder(Pass):
         if gather is None or context.attribute(gather, "axis") != 1:
             return None
         shape, indices = context.symbolic.shape(gather.inputs[0]), context.ints(gather.inputs[1])
-        if shape is None or indices is None or shape[1] != len(indices):
+        if shape is None or not indices or shape[1] != len(indices):
             return None
         order = [index % len(indices) for index in indices]
         if sorted(order) != [*range(len(order))]:

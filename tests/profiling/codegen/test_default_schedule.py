@@ -15,8 +15,8 @@ from optimizer.dimension import symbol
 from optimizer.loops.algorithm import Algorithm
 from optimizer.loops.evaluation import evaluate
 from optimizer.loops.scheduling import default_schedule
-from profiling.codegen.kernel import LEVELS, CpuLevel
-from profiling.codegen.levels import cpu_level
+from profiling.codegen.kernel import CpuLevel
+from profiling.codegen.levels import cpu_level, levels_here
 from profiling.workers import WorkerPool
 from tests.optimizer.fusion.regions import region_of
 from tests.profiling.codegen import algorithms
@@ -127,7 +127,7 @@ def test_a_family_in_the_default_order_is_right_on_this_processor_and_at_every_s
 def test_a_family_in_the_default_order_is_right_at_every_level_and_shape(
     family: str, shared_pool: WorkerPool
 ) -> None:
-    _hold(family, LEVELS, shared_pool)
+    _hold(family, levels_here(), shared_pool)
 
 
 def _hold(family: str, levels: Sequence[CpuLevel], pool: WorkerPool) -> None:

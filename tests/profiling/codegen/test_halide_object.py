@@ -47,7 +47,8 @@ from optimizer.loops.schedule import (
     Vectorize,
 )
 from profiling.codegen.halide_object import compile_object, loop_nest
-from profiling.codegen.kernel import LEVELS, LibraryError
+from profiling.codegen.kernel import LibraryError
+from profiling.codegen.levels import levels_here
 from profiling.workers import WorkerPool
 from tests.profiling.codegen import algorithms
 from tests.profiling.codegen.halide_calls import results
@@ -72,7 +73,7 @@ def computed(
     schedule: Schedule | None = None,
 ) -> list[list[list[NDArray[Any]]]]:
     """Outputs by level and case."""
-    return pool(results, algorithm, schedule or Schedule(), LEVELS, cases)
+    return pool(results, algorithm, schedule or Schedule(), levels_here(), cases)
 
 
 def agrees(

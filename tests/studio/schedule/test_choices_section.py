@@ -11,6 +11,8 @@ from streamlit.testing.v1 import AppTest
 from optimizer.loops.schedule import Parallel, Schedule, Split
 from optimizer.schedules.choices import choices_of
 from optimizer.schedules.examples import EXAMPLES
+from profiling.cache.folder import cache_folder
+from profiling.calibration.loops import machine_here
 from profiling.kernels.generated.own_schedules import kept_own
 from studio.schedule.choices_job import applied
 from studio.schedule.link import ScheduleChoice
@@ -65,14 +67,14 @@ def buttons(app: AppTest) -> list[str]:
 
 
 def test_one_click_takes_the_best_step_and_the_list_goes_on_from_there() -> None:
-    app = drawn()
-    best = choices_of(ALGORITHM, Schedule()).choices[0]
+    app, machine = drawn(), machine_here(cache_folder())
+    best = choices_of(ALGORITHM, Schedule(), machine).choices[0]
     assert best.step.text in [one.value for one in app.markdown]
     app.button(key="apply-choice-0").click().run()
     choice: ScheduleChoice = app.session_state["choice"]
     assert choice.draft is not None
     assert "vectorize" in best.step.text
-    again = choices_of(ALGORITHM, best.schedule).choices[0]
+    again = choices_of(ALGORITHM, best.schedule, machine).choices[0]
     until(app, lambda app: again.step.text in [one.value for one in app.markdown])
 
 
