@@ -92,7 +92,7 @@ def test_the_back_button_returns_to_the_model_before(page: Page, app_url: str) -
 def test_back_from_a_plan_in_rewrite_is_to_the_passes_before(page: Page, app_url: str) -> None:
     page.goto(f"{app_url}/layout?model=tour&target=nc1hwc0")
     page.get_by_role("button", name="Open in Rewrite").click(timeout=PATIENCE_MS)
-    wait(page, "/plan=/.test(location.search)")
+    wait(page, "location.pathname === '/' && /plan=/.test(location.search)")
     page.go_back()
     page.wait_for_url("**/layout?model=tour&target=nc1hwc0", timeout=PATIENCE_MS)
     page.get_by_role("navigation").get_by_role("link", name="Rewrite").click()
