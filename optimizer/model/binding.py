@@ -9,6 +9,7 @@ import onnx_ir as ir
 from optimizer.dimension_text import names_in, parse
 from optimizer.errors import StudioError, quoted
 from optimizer.model.graph import walk_graphs, walk_nodes
+from optimizer.model.interface import keep_numbers_alone
 from optimizer.model.known_values import discard
 
 _SHOWN_NAMES = 12
@@ -36,6 +37,7 @@ def bind_dimensions(model: ir.Model, sizes: Mapping[str, int]) -> None:
         if size < 0:
             raise StudioError(f"Dimension {quoted(name)} cannot be bound to {size}; use 0 or more.")
     discard(model)
+    keep_numbers_alone(model)
     existing = free_dimensions(model)
     found: set[str] = set()
     for value in _values(model):

@@ -40,6 +40,7 @@ from optimizer.model.data_files import FolderFiles, Sources, UploadedFiles, With
 from optimizer.model.external import ExternalData
 from optimizer.model.graph import Model, identify
 from optimizer.model.inline import inline_functions
+from optimizer.model.interface import keep_declared
 from optimizer.model.messages import decode_once
 from optimizer.model.names import name_nodes, name_values
 from optimizer.model.outline import OUTLINED_FILE_BYTES, outlined
@@ -234,3 +235,4 @@ def _normalize(model: ir.Model, facts: Facts, *, limits: Limits, report: Finding
     name_nodes(model, limits=limits, report=report)
     name_values(model, limits=limits, report=report)
     identify(model)
+    keep_declared(model)

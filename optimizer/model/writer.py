@@ -20,6 +20,7 @@ from onnx_ir import serde
 from optimizer.constants import tensor_in
 from optimizer.errors import LimitError
 from optimizer.model.graph import walk_graphs
+from optimizer.model.interface import output_shapes
 from optimizer.model.new_file import replacement
 from optimizer.model.placement import INLINE_BYTES, Placement, place, weights
 from optimizer.model.signatures import RUNTIME_IR_VERSION
@@ -174,8 +175,11 @@ def _write_graph(proto: onnx.GraphProto, graph: ir.Graph, store: TensorSink) -> 
         for value in node.outputs:
             if value.name and value.type is not None and not value.is_graph_output():
                 _write_value(proto.value_info.add(name=value.name), value)
-    for value in graph.outputs:
-        serde.serialize_value_into(proto.output.add(), value)
+    for value, shape in zip(graph.outputs, output_shapes(graph), strict=True):
+        output = proto.output.add()
+        serde.serialize_value_into(output, value)
+        if shape is not None and shape != value.shape:
+            serde.serialize_shape_into(output.type, shape)
     for value in _annotated(graph):
         annotation = proto.quantization_annotation.add(tensor_name=value.name)
         names = cast("Mapping[str, str]", value.meta[_QUANTIZATION])
