@@ -39,11 +39,13 @@ class FuseMultiHeadAttentionRuntime(Pass):
     When it is safe:
         The model is to run in ONNX Runtime, and uses opset 13 or later. The element type is
         float32; queries, keys and values have four axes, batch and heads first, and the same known
-        numbers of heads and size. What takes the place of scores is -10,000 or less.
+        numbers of heads and size. What takes the place of scores is -10,000 or less. No guard puts
+        another number in the place of NaN: the operator has none.
     Numerics:
-        The same mathematics; the runtime's kernel rounds differently. In no preset: Attention of
-        opset 23, which takes the moves of heads along, takes 0.40 to 1.09 times as long on a CPU
-        (one thread, eleven sizes).
+        The same mathematics; the runtime's kernel rounds differently. Where every key is masked
+        with −∞, the parts give NaN and the operator the mean; a score that is NaN or ∞ stays that
+        where a number takes its place. In no preset: Attention of opset 23, which takes the moves
+        of heads along, takes 0.40 to 1.09 times as long on a CPU (one thread, eleven sizes).
     Source:
         ONNX Runtime contrib operators, MultiHeadAttention.
     """
@@ -62,6 +64,8 @@ class FuseMultiHeadAttentionRuntime(Pass):
         if context.opset() < OPSET:
             needs = f"The masks of MultiHeadAttention need opset {OPSET}"
             return Declined(f"{needs}: the model has {context.opset()}")
+        if "instead" in found.numbers:
+            return Declined("MultiHeadAttention has no guard against NaN: here one gives 0")
         query, value = (context.symbolic.shape(found.values[n]) for n in ("query", "value"))
         assert query is not None
         assert value is not None
@@ -72,18 +76,33 @@ class FuseMultiHeadAttentionRuntime(Pass):
             needs = "Heads and their size are known, and the same for values"
             return Declined(f"{needs}: {plain(query)} and {plain(value)}")
         parts = parts_of(found, context)
-        return _fused(node, found, parts, heads, size)
+        return _fused(found, parts, _four_axes(found, parts, context), (heads, size))
 
 
-def _fused(node: ir.Node, found: Found, parts: Parts, heads: int, size: int) -> Replacement:
+def _four_axes(found: Found, parts: Parts, context: Context) -> NewNode | None:
+    """What gives the mask four axes; None where it has them."""
+    expanded = bool(parts.nodes) and parts.nodes[-1].op_type == "Expand"
+    if parts.mask is None or expanded or "windows" in found.values:
+        return None
+    kinds = ("mask ", "shown ", "hidden ")
+    masks = [value for name, value in found.values.items() if name.startswith(kinds)]
+    missing = 4 - max(context.rank(mask) or 0 for mask in masks)
+    axes = NewInitializer.ints([*range(missing)], "axes")
+    return NewNode("Unsqueeze", [parts.mask, axes]) if missing else None
+
+
+def _fused(
+    found: Found, parts: Parts, spread: NewNode | None, heads_and_size: tuple[int, int]
+) -> Replacement:
+    heads, size = heads_and_size
     rows = NewNode("Transpose", [parts.query], {"perm": _BY_HEADS})
     joined = NewInitializer.ints([0, 0, heads * size], "joined")
     flat = NewNode("Reshape", [rows.output(), joined])
+    mask = parts.mask if spread is None else spread.output()
     inputs: list[Operand | None] = [flat.output(), parts.key, parts.value]
-    mask = [] if parts.mask is None else [None, None, parts.mask]
     whole = NewNode(
         "MultiHeadAttention",
-        [*inputs, *mask],
+        inputs if mask is None else [*inputs, None, None, mask],
         {"num_heads": heads, "scale": parts.scale},
         domain="com.microsoft",
     )
@@ -92,5 +111,5 @@ def _fused(node: ir.Node, found: Found, parts: Parts, heads: int, size: int) -> 
     last = NewNode("Transpose", [back.output()], {"perm": _BY_HEADS})
     matched = [*parts.moved, *[*found.nodes][::-1]]
     reason = f"These {len(matched)} nodes compute attention with {heads} heads."
-    made = [*parts.nodes, rows, flat, whole, back, last]
-    return Replacement(matched, {node.outputs[0]: last.output()}, reason, made)
+    made = [*parts.nodes, *([] if spread is None else [spread]), rows, flat, whole, back, last]
+    return Replacement(matched, {found.root.outputs[0]: last.output()}, reason, made)
