@@ -21,7 +21,8 @@ class WriteMatmulAsConv(Pass):
         Transpose → Conv → Transpose
     When it is safe:
         The weights are a constant float32 matrix; a bias is constant, too; its rows have
-        rank 2 or 3.
+        rank 2 or 3. Where their number is free in the file, it is not 0 when it runs: ONNX
+        Runtime's Conv takes no image without pixels, where its MatMul takes a matrix without rows.
     Numerics:
         The same products, added in another order.
     Source:

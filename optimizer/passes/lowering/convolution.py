@@ -33,6 +33,8 @@ class WriteConvAsMatmul(Pass):
     When it is safe:
         The sizes of its weights are known. Groups, strides, dilations and padding are free;
         padding by `auto_pad`, with strides, and groups of several channels need sizes in the file.
+        A batch that is free in the file is not empty when it runs: ONNX Runtime's MatMul takes no
+        empty batch beside a matrix.
     Numerics:
         The same products, added in another order.
     Source:

@@ -29,7 +29,8 @@ class LowerResize(Pass):
         MatMul → MatMul
     When it is safe:
         The sizes that change are known, before and after; what is cropped lies inside, and nothing
-        is smoothed before it shrinks.
+        is smoothed before it shrinks. A batch that is free in the file is not empty when it runs,
+        where places lie between others: ONNX Runtime's MatMul takes no empty batch beside a matrix.
     Numerics:
         The nearest is the same number; between places the same weights are added in another order.
     Source:
