@@ -19,7 +19,8 @@ class LowerDataMovement(Pass):
 
     What it does:
         DepthToSpace and SpaceToDepth are a Transpose between two Reshapes; Trilu keeps with a Where
-        what lies on one side of a diagonal, found by comparing places where sizes are free; Size is
+        what lies on one side of a diagonal, with an And where it is of truth values, for which ONNX
+        Runtime has no Where; the side is found by comparing places where sizes are free; Size is
         the product of the sizes.
     Before:
         DepthToSpace
@@ -77,7 +78,11 @@ class LowerDataMovement(Pass):
         rows, columns = (int(dim or 0) for dim in dims)
         side = np.triu if lowering.of("upper") else np.tril
         kept = side(np.ones((rows, columns), bool), int(offset))
-        result = lowering.new("Where", lowering.weight(kept), x, lowering.number(x, 0))
+        places = lowering.weight(kept)
+        if x.dtype == ir.DataType.BOOL:
+            result = lowering.new("And", places, x)
+        else:
+            result = lowering.new("Where", places, x, lowering.number(x, 0))
         return lowering.put(result, "The places of the triangle are known.")
 
     @lowers("Size", name="Size")
@@ -107,6 +112,8 @@ def _by_places(lowering: Lowering, x: ir.Value, diagonal: ir.Value | None) -> Op
     if diagonal is not None:
         rows = lowering.new("Add", rows, diagonal)
     outside = lowering.new("Less" if lowering.of("upper") else "Greater", along[1], rows)
+    if x.dtype == ir.DataType.BOOL:
+        return lowering.new("And", lowering.new("Not", outside), x)
     return lowering.new("Where", outside, lowering.number(x, 0), x)
 
 
