@@ -24,6 +24,7 @@ from optimizer.rewrite.edited_graph import EditedGraph
 from optimizer.rewrite.edits import Edit
 from optimizer.rewrite.ordering import puts
 from optimizer.rewrite.own_opsets import OPSET_VERSIONS
+from optimizer.rewrite.refusal import Refused
 from optimizer.rewrite.vetoes import leaving_nodes
 from optimizer.rewrite.waiting import waiting_nodes
 from optimizer.rules.replacement import (
@@ -65,6 +66,7 @@ class Application:
         self._change_types()
         self._fix_inputs()
         self._insert_nodes()
+        self._check_sizes()
         self._change_nodes()
         for old, operand in self.proposal.values.items():
             self._replace(old, self._resolve(operand))
@@ -248,6 +250,14 @@ class Application:
         self._edit(edits.AddInitializer(graph_id(graph), identity, name, tensor))
         value = self.created[new] = self.state.values[identity]
         return value
+
+    def _check_sizes(self) -> None:
+        """What takes a value's place has its sizes: an axis more or less is another result."""
+        for old, operand in self.proposal.values.items():
+            if isinstance(operand, NewOutput) and not self.edited.contradiction(old):
+                problem = self.edited.contradiction(self._resolve(operand))
+                if problem:
+                    raise Refused(f"the replacement has other sizes: {problem}")
 
     def _change_nodes(self) -> None:
         for node, changes in self.proposal.attributes.items():

@@ -88,6 +88,13 @@ class EditedGraph:
         """What is known about the outputs of `node` beyond what is written down."""
         return self._symbolic.refine(node) if self._symbolic is not None else ()
 
+    def contradiction(self, value: ir.Value) -> str:
+        """How what is declared of a value cannot be, as far as is known."""
+        if self._symbolic is None:
+            return ""
+        self._symbolic.fact(value)
+        return self._symbolic.contradictions.get(value, "")
+
     def are_alike(self, one: ir.Value | None, other: ir.Value | None) -> bool:
         """Whether no more is known of what reads one value where it reads the other."""
         if self._symbolic is None or one is None or other is None:

@@ -39,7 +39,7 @@ def check(edited: EditedGraph, root: ir.Node, proposal: Replacement) -> None:
     _check_places(edited, root, graph, proposal)
     if not all(value.is_graph_input() and value.is_initializer() for value in proposal.fixed):
         raise Refused("a graph input without a default cannot be left out")
-    claimed: set[ir.Value] = set()
+    claimed: set[object] = set()
     for old, operand in proposal.values.items():
         _check_type(old, operand, proposal.types)
         _check_name(old, operand, claimed)
@@ -138,15 +138,16 @@ def _check_type(old: ir.Value, operand: Operand, types: Mapping[ir.Value, ir.Dat
             raise Refused(f"the replacement has shape {shape}, the value {old.shape}")
 
 
-def _check_name(old: ir.Value, operand: Operand, claimed: set[ir.Value]) -> None:
+def _check_name(old: ir.Value, operand: Operand, claimed: set[object]) -> None:
     """A graph output keeps its name, so its replacement must be free to take it."""
-    if not old.is_graph_output() or isinstance(operand, NewOutput):
+    if not old.is_graph_output() or isinstance(operand, NewInitializer):
         return
-    if isinstance(operand, NewInitializer):
-        return
-    if operand in claimed:
+    identity = (operand.node, operand.index) if isinstance(operand, NewOutput) else operand
+    if identity in claimed:
         raise Refused("two graph outputs would become the same value")
-    claimed.add(operand)
+    claimed.add(identity)
+    if isinstance(operand, NewOutput):
+        return
     if operand.is_graph_input():
         raise Refused("a graph output would become a graph input")
     if operand.is_graph_output():

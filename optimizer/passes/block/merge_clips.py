@@ -36,7 +36,8 @@ class MergeClips(Pass):
         The bounds are constant and in order, the element type is a float, and nothing else reads
         the value in between.
     Numerics:
-        Bit-identical: the bounds are compared, never computed.
+        Bit-identical: the bounds are compared, never computed. A Clip that lacks a bound gives the
+        largest number for an infinity on that side, which stays infinite where the Clip goes away.
     Source:
         min(max(min(max(x, a), b), c), d) = min(max(x, clip(a)), clip(b)).
     """

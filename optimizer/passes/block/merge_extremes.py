@@ -60,7 +60,9 @@ class MergeExtremes(Pass):
         element, in order, that do not broadcast the value to another shape; its element type is
         float, double or float16.
     Numerics:
-        Equal numbers, NaN included. Where 0 meets -0 the other one of the two may come out.
+        Equal numbers, NaN included. Where 0 meets -0 the other one of the two may come out. A Clip
+        that has one bound alone gives the largest number for an infinity on its other side, which
+        stays infinite without it.
     Source:
         min(max(min(max(x, a), b), c), d) = min(max(x, clip(a)), clip(b)).
     """
