@@ -69,7 +69,7 @@ class CancelConversions(Pass):
 def _left_out(node: ir.Node, above: ir.Node, source: ir.Value, context: Context) -> Replacement:
     sizes, dtype = context.dims(source), source.dtype
     told = "The two conversions undo each other"
-    if sizes is not None and dtype is not None:
+    if sizes is not None and dtype not in (None, ir.DataType.STRING):
         both = 1 if len(above.outputs[0].uses()) > 1 else 2
         moved = 2 * both * prod(sizes) * dtype.bitwidth // 8
         told += f": {bytes_text(moved)} less are moved"

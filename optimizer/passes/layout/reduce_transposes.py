@@ -105,6 +105,6 @@ def _between_views(node: ir.Node) -> bool:
 
 def _bytes(value: ir.Value, context: Context) -> int | None:
     sizes = context.dims(value)
-    if sizes is None or value.dtype is None:
+    if sizes is None or value.dtype in (None, ir.DataType.STRING):
         return None
     return prod(sizes) * value.dtype.bitwidth // 8

@@ -29,6 +29,8 @@ _OF_ELEMENTS: Mapping[str, str] = {
     "Sigmoid": MICROSOFT,
 }  # fmt: skip
 """Operators for which there is one on integers, called QLinear…, and its domain."""
+_EIGHT_BITS = (ir.DataType.INT8, ir.DataType.UINT8)
+_WEIGHTED = ("Conv", "Gemm", "MatMul")
 
 
 @register
@@ -46,7 +48,9 @@ class FuseQuantizedOperators(Pass):
         QLinearConv(x, w)
     When it is safe:
         Scales and zero points are constant; the values have one scale, weights one or one a channel
-        of the result. The scale of a bias is that of input times weights.
+        of the result. The scale of a bias is that of input times weights. Scales are float32 and
+        integers have 8 bits; those read and made are of one type, but that weights may be int8
+        where the others are uint8, and that a Concat mixes types.
     Numerics:
         The same integers are added up; a result on the border of two may go to the other one.
     Source:
@@ -117,13 +121,14 @@ def _quantized(node: ir.Node, last: ir.Node, context: Context) -> tuple[NewNode,
     if node.op_type == "AveragePool" and "dilations" in node.attributes:
         raise NotHere("QLinearAveragePool has no dilations")
     count = 2 if node.op_type in ("Conv", "MatMul") else len(node.inputs)
-    weighted = node.op_type in ("Conv", "MatMul")
+    weighted = node.op_type in _WEIGHTED
     axis = {"Conv": 0, "MatMul": 1}.get(node.op_type)
     inputs = [
         _integers(node, index, context, axis=axis if weighted and index == 1 else None)
         for index in range(count)
     ]
-    end = [_constant(last, 1, context), _zero(last, context)]
+    end = _constant(last, 1, context), _zero(last, context)
+    _check_types(node, inputs, (end[0], last.outputs[0]))
     operands: list[Operand | None] = [one for found in inputs for one in found.all]
     operands = [*end, *operands] if node.op_type == "Concat" else [*operands, *end]
     if node.op_type == "Conv" and given(node, 2) is not None:
@@ -136,6 +141,7 @@ def _quantized(node: ir.Node, last: ir.Node, context: Context) -> tuple[NewNode,
 def _of_matmul(node: ir.Node, last: ir.Node, context: Context) -> tuple[NewNode, ir.Node]:
     """The product, and the constant bias that an Add gives it."""
     data, weight = _integers(node, 0, context), _integers(node, 1, context, axis=1)
+    _check_types(node, [data, weight])
     columns = weight.data.shape[1] if weight.data.shape is not None else 0
     if weight.data.shape is None or len(weight.data.shape) != 2 or not isinstance(columns, int):
         raise NotHere("Its weights are no matrix")
@@ -156,6 +162,7 @@ def _of_gemm(node: ir.Node, last: ir.Node, context: Context) -> tuple[NewNode, i
         _integers(node, 0, context),
         _integers(node, 1, context, axis=1 - bool(transposed)),
     )
+    _check_types(node, [data, weight])
     if context.number(node, "beta") != 1:
         raise NotHere("Its bias is scaled")
     bias = [] if given(node, 2) is None else [_bias(node, data, weight, context)]
@@ -179,6 +186,34 @@ def _integers(node: ir.Node, index: int, context: Context, *, axis: int | None =
     if context.attribute(made_by, "block_size"):
         raise NotHere("What it reads has a scale a block")
     return _Integers(made_by.inputs[0], scale, _zero(made_by, context))
+
+
+def _check_types(
+    node: ir.Node, read: list[_Integers], made: tuple[ir.Value, ir.Value] | None = None
+) -> None:
+    """Guard: ONNX Runtime has the operator for integers of these types.
+
+    Args:
+        node: the operator on floats.
+        read: data, then weights where it has some.
+        made: the scale of its result, and the result; None where that stays float.
+
+    Raises:
+        NotHere: it has not.
+    """
+    pairs = [(one.scale, one.data) for one in read] + ([] if made is None else [made])
+    scales, integers = ([value.dtype for value in each] for each in zip(*pairs, strict=True))
+    wide = [dtype for dtype in integers if dtype not in _EIGHT_BITS]
+    if wide:
+        raise NotHere(f"Its integers do not have 8 bits: {wide[0]}")
+    if any(dtype != ir.DataType.FLOAT for dtype in scales):
+        raise NotHere("Its scales are not float32")
+    weighted = node.op_type in _WEIGHTED
+    if weighted and integers[1] == ir.DataType.UINT8 != integers[0]:
+        raise NotHere("ONNX Runtime multiplies int8 by int8 alone: its weights are uint8")
+    alike = {integers[0], *integers[2:]} if weighted else {*integers}
+    if len(alike) > 1 and node.op_type != "Concat":
+        raise NotHere("What it reads and makes are integers of two types")
 
 
 def _constant(node: ir.Node, index: int, context: Context) -> ir.Value:

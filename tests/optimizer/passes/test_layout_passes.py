@@ -21,7 +21,9 @@ from optimizer.model.symbolic import SymbolicValues
 from optimizer.model.writer import to_bytes
 from optimizer.passes.layout.assign_layout import AssignLayout
 from optimizer.passes.layout.cancel_conversions import CancelConversions
+from optimizer.passes.layout.reduce_transposes import ReduceTransposes
 from optimizer.pipeline import Pipeline
+from optimizer.registry import Pass
 from optimizer.rewrite.driver import optimize
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import Trace
@@ -120,6 +122,27 @@ def test_transposes_of_a_mixed_export_go_where_images_lie_with_channels_last() -
 def test_no_target_adds_a_transpose_to_a_mixed_export(target: str) -> None:
     before, after, _ = assigned(MIXED, target)
     assert operators(after)["Transpose"] <= operators(before)["Transpose"]
+
+
+@pytest.mark.parametrize(
+    ("declared", "left"), [(CancelConversions, 0), (ReduceTransposes, 2)], ids=["cancel", "reduce"]
+)
+def test_texts_which_have_no_size_in_bytes_are_moved_less_too(
+    declared: type[Pass], left: int
+) -> None:
+    model = opened(
+        HEAD
+        + """main (string[2, 3, 4] x) => (string[2, 3, 4] y)
+{
+   a = Transpose <perm = [1, 2, 0]> (x)
+   b = Transpose <perm = [2, 0, 1]> (a)
+   y = Identity (b)
+}"""
+    )
+    trace = optimize(model, Pipeline((declared(),)))
+    assert not trace.failed
+    assert trace.rewrites
+    assert operators(proto_of(model.ir))["Transpose"] == left
 
 
 def test_a_trace_with_functions_is_kept_replayed_and_undone(tmp_path: Path) -> None:
