@@ -129,3 +129,13 @@ def readers(value: ir.Value) -> Iterator[ir.Node]:
 def is_used(value: ir.Value) -> bool:
     """Whether a node reads the value or a graph returns it."""
     return use_count(value) > 0 or value.is_graph_output()
+
+
+def given_outputs(node: ir.Node) -> int:
+    """How many outputs a node has, without those at the end that were left out.
+
+    One that nobody reads counts: a Split makes as many parts as it has outputs, and
+    BatchNormalization in training needs all of its own.
+    """
+    given = [index for index, value in enumerate(node.outputs) if value.name or is_used(value)]
+    return given[-1] + 1 if given else len(node.outputs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 from optimizer.constants import constant_of
+from optimizer.model.graph import given_outputs
 from optimizer.passes.draft import NotHere, attributes_of
 from optimizer.passes.kernels.block import ACTIVATIONS
 from optimizer.passes.kernels.site import Site, rewrites
@@ -65,9 +66,9 @@ def _reduced(site: Site, form: FloatFormat) -> Replacement:
             known[value] = site.weight(form.rounded(tensor.numpy()))
     for node in site.block.nodes:
         inputs = [None if value is None else known[value] for value in node.inputs]
-        known[node.outputs[0]] = site.new(
-            node.op_type, *inputs, domain=node.domain, **attributes_of(node)
-        )
+        count, about = given_outputs(node), attributes_of(node)
+        made = site.news(node.op_type, *inputs, count=count, domain=node.domain, **about)
+        known[node.outputs[0]] = made[0]
     result = known[site.block.output]
     back = site.new("Cast", result, to=int(ir.DataType.FLOAT))
     why = f"All {len(site.block.nodes)} nodes take {form.name}; inputs and result are cast."

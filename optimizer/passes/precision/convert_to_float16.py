@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from optimizer.constants import constant_of
 from optimizer.errors import quoted
-from optimizer.model.graph import is_used
+from optimizer.model.graph import given_outputs, is_used
 from optimizer.numbers import bytes_text, counted
 from optimizer.precision.assignment import FormatAssignment, assigned
 from optimizer.precision.float_formats import FloatFormat, format_named, losses
@@ -197,7 +197,7 @@ class _Step:
         used = [index for index, value in enumerate(node.outputs) if is_used(value)]
         floats = [i for i in found.outputs if node.outputs[i].dtype == FLOAT]
         new = NewNode(
-            node.op_type, operands, dict(node.attributes), node.domain, used[-1] + 1,
+            node.op_type, operands, dict(node.attributes), node.domain, given_outputs(node),
             name=node.name, twin=node, retyped=dict.fromkeys(floats, dtype),
         )  # fmt: skip
         values: dict[ir.Value, Operand] = {}

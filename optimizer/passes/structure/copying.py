@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import onnx_ir as ir
 
 from optimizer.constants import constant_of
-from optimizer.model.graph import is_used, walk_nodes
+from optimizer.model.graph import given_outputs, walk_nodes
 from optimizer.passes.draft import Draft, NotHere
 from optimizer.rules import Context, NewBody, NewInitializer, NewNode, NewOutput, Operand
 
@@ -72,7 +72,6 @@ def known_number(value: ir.Value | None, context: Context) -> int | None:
 
 
 def _copy(node: ir.Node, known: _Known) -> NewNode:
-    used = [index for index, value in enumerate(node.outputs) if value.name or is_used(value)]
     carried = {name: one for name, one in node.attributes.items() if one.type in _GRAPHS}
     if any(one.is_ref() or one.type != ir.AttributeType.GRAPH for one in carried.values()):
         raise NotHere("an operator in its body has a list of bodies")
@@ -81,7 +80,7 @@ def _copy(node: ir.Node, known: _Known) -> NewNode:
         [_operand(value, known) for value in node.inputs],
         {name: one for name, one in node.attributes.items() if name not in carried},
         node.domain,
-        outputs=used[-1] + 1 if used else len(node.outputs),
+        outputs=given_outputs(node),
         name=node.name,
         twin=node,
         bodies={name: _copied_body(one.as_graph(), known) for name, one in carried.items()},
