@@ -118,6 +118,12 @@ class Draft:
             return self.new("Unsqueeze", value, axes=[*axes])
         return self.new("Unsqueeze", value, self.integers(*axes))
 
+    def squeeze(self, value: Operand, *axes: int) -> NewOutput:
+        """The same elements without axes of size 1."""
+        if self.opset < 13:
+            return self.new("Squeeze", value, axes=[*axes])
+        return self.new("Squeeze", value, self.integers(*axes))
+
     def slice(
         self,
         value: Operand,

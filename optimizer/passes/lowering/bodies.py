@@ -24,12 +24,13 @@ DEFINED = (
     "DynamicQuantizeLinear", "Elu", "Gelu", "GreaterOrEqual", "HammingWindow", "HannWindow",
     "HardSigmoid", "HardSwish", "LeakyRelu", "LessOrEqual", "LogSoftmax",
     "MeanVarianceNormalization", "Mish", "NegativeLogLikelihoodLoss", "PRelu", "ReduceL1",
-    "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare", "Relu", "RotaryEmbedding",
+    "ReduceL2", "ReduceLogSum", "ReduceSumSquare", "Relu", "RotaryEmbedding",
     "Selu", "Shrink", "Softmax", "SoftmaxCrossEntropyLoss", "Softsign", "Swish", "ThresholdedRelu",
 )  # fmt: skip
 """Those that have a body. Left out are what is random (Bernoulli), what holds control flow (Range,
 SequenceMap), what is newer than any runtime, and what other passes of this folder write better:
-Clip, DepthToSpace, GroupNormalization, LayerNormalization, RMSNormalization, Softplus."""
+Clip, DepthToSpace, GroupNormalization, LayerNormalization, ReduceLogSumExp, RMSNormalization,
+Softplus."""
 
 
 @register

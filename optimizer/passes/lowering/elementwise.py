@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import onnx_ir as ir
 
+from optimizer.passes.draft import NotHere, dims_of, dtype_of
 from optimizer.passes.lowering.lowering import Lowering, lowers
+from optimizer.passes.lowering.reductions import reduced_axes
 from optimizer.registry import Pass, register
 from optimizer.rules import Operand, Replacement
 
@@ -18,10 +21,10 @@ class LowerElementwise(Pass):
     """Write functions of an element as primitives.
 
     What it does:
-        Sigmoid, Softplus, Clip, Sum, Softmax of old models, and ONNX Runtime's Gelus become
-        exponentials, quotients, minima and maxima. What ONNX itself defines by a function is
-        written by `inline-function-bodies`; its Softplus is not taken, since log(1 + eˣ) is
-        infinite from 89 on.
+        Sigmoid, Softplus, Clip, Sum, Softmax of old models, ReduceLogSumExp, and ONNX Runtime's
+        Gelus become exponentials, quotients, minima and maxima. What ONNX itself defines by a
+        function is written by `inline-function-bodies`; its Softplus and ReduceLogSumExp are not
+        taken, since log(1 + eˣ) is infinite from 89 on, and log Σ eˣ in double from 710 on.
     Before:
         Sigmoid
     After:
@@ -96,6 +99,19 @@ class LowerElementwise(Pass):
             lowering.new("Div", shares, total), "It is e^(x − max) / Σ e^(x − max)."
         )
 
+    @lowers("ReduceLogSumExp", name="LogOfSumOfExponentials")
+    def log_sum(self, lowering: Lowering) -> Replacement:
+        """The largest plus the logarithm of the sum of exponentials of differences to it."""
+        x = lowering.input(0)
+        axes = reduced_axes(lowering, len(dims_of(x)))
+        largest = _finite(lowering, lowering.reduce("ReduceMax", x, axes), x)
+        shares = lowering.new("Exp", lowering.new("Sub", x, largest))
+        rest = lowering.new("Log", lowering.reduce("ReduceSum", shares, axes))
+        result = lowering.new("Add", largest, rest)
+        if not lowering.of("keepdims"):
+            result = lowering.squeeze(result, *axes)
+        return lowering.put(result, "It is max + log Σ e^(x − max).")
+
     @lowers(*_GELUS, name="RuntimeGelu")
     def gelu(self, lowering: Lowering) -> Replacement:
         """Gelu by erf, by tanh, or by a sigmoid; of a sum with a bias where there is one."""
@@ -117,6 +133,20 @@ class LowerElementwise(Pass):
 
 
 _NO_BOUND = 3.4e38
+
+
+def _finite(lowering: Lowering, value: Operand, like: ir.Value) -> Operand:
+    """A value whose infinities are the largest numbers: ∞ − ∞ is none.
+
+    Raises:
+        NotHere: what the largest number of the type is is not known here.
+    """
+    dtype = dtype_of(like)
+    if dtype not in (ir.DataType.DOUBLE, ir.DataType.FLOAT, ir.DataType.FLOAT16):
+        raise NotHere(f"its element type is {dtype}")
+    most = float(np.finfo(dtype.numpy()).max)
+    above = lowering.new("Max", value, lowering.number(like, -most))
+    return lowering.new("Min", above, lowering.number(like, most))
 
 
 def _sigmoid(lowering: Lowering, value: Operand, like: ir.Value) -> Operand:

@@ -43,7 +43,7 @@ class LowerReductions(Pass):
         """A reduction over known axes."""
         x = lowering.input(0)
         dims = dims_of(x)
-        axes = _axes(lowering, len(dims))
+        axes = reduced_axes(lowering, len(dims))
         keep = bool(lowering.of("keepdims"))
         operator = lowering.node.op_type
         if operator == "ReduceMean":
@@ -69,7 +69,12 @@ class LowerReductions(Pass):
         return lowering.put(result, "The largest is the first of those sorted.")
 
 
-def _axes(lowering: Lowering, rank: int) -> list[int]:
+def reduced_axes(lowering: Lowering, rank: int) -> list[int]:
+    """The axes that a reduction is over, counted from the front.
+
+    Raises:
+        NotHere: they are computed, or there are none.
+    """
     found = lowering.context.parameter(lowering.node, "axes", 1)
     given = len(lowering.node.inputs) > 1 and lowering.node.inputs[1] is not None
     if found is None and given:
