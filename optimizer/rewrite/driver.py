@@ -31,6 +31,7 @@ from optimizer.rewrite.edits import Retype
 from optimizer.rewrite.failures import told
 from optimizer.rewrite.refusal import Refused
 from optimizer.rewrite.rewriter import Rewriter
+from optimizer.rewrite.taken_apart import TakenApart
 from optimizer.rewrite.touched import Touched
 from optimizer.rewrite.trace import (
     DeclinedMatch,
@@ -122,6 +123,7 @@ class _Run:
             functions=model.ir.functions,
         )
         self.worklist = Worklist(pipeline.passes, self.rewriter)
+        self.taken_apart = TakenApart(pipeline)
         self.trace = Trace("", model.name, pipeline.to_json())
         self.touched = Touched()
         self.rooted = Counter[str]()
@@ -243,6 +245,9 @@ class _Run:
             return None
         if self.pipeline.vetoed and self._is_vetoed(key, outcome):
             queue.vetoed += 1
+            return None
+        if problem := self.taken_apart.problem(queue.planned, outcome, self.context.opset()):
+            self._decline(queue, key, Declined(problem))
             return None
         try:
             return self.rewriter.apply(node, outcome)

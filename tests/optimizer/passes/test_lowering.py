@@ -196,6 +196,29 @@ def test_every_operator_that_onnx_defines_by_others_is_lowered_or_named_as_left_
     assert set(DEFINED) <= {s.name for s in schemas}
 
 
+@pytest.mark.parametrize(
+    ("pass_id", "node", "reason"),
+    [
+        ("inline-function-bodies", "Softmax (x)", "has no Softmax"),
+        ("inline-function-bodies", "HardSwish (x)", "has no HardSwish"),
+        ("inline-function-bodies", "Mish (x)", "has no Mish"),
+        ("inline-function-bodies", "Relu (x)", "has no Relu"),
+        ("lower-normalization", "LayerNormalization (x, w)", "has no LayerNormalization"),
+        ("lower-reductions", "ReduceMean (x, axes)", "takes ReduceMean as it was in opset 13"),
+    ],
+)
+def test_what_a_pass_takes_apart_no_other_one_puts_together(
+    pass_id: str, node: str, reason: str
+) -> None:
+    source = f"""<ir_version: 10, opset_import: ["" : 18]>
+    g (float[2,4] x, float[4] w) => (float[N,4] y) <int64[1] axes = {{0}}> {{ y = {node} }}"""
+    model = opened(source)
+    trace = optimize(model, Pipeline.of("portable", enable=[pass_id]))
+    assert not trace.stopped
+    assert node.split()[0] not in {one.op_type for one in model.ir.graph}
+    assert any(reason in one.reason and pass_id in one.reason for one in trace.declined)
+
+
 def test_what_passes_lower_to_is_on_the_device_or_lowered_in_turn() -> None:
     source = """<ir_version: 8, opset_import: ["" : 17]>
     g (float[2,4,4,4] x, float[3,4,2,2] w) => (y) { y = Conv(x, w) }"""
