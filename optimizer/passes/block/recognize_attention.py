@@ -50,8 +50,9 @@ class RecognizeAttention(Pass):
     Numerics:
         The same mathematics; the runtime's kernel rounds differently. Where every key is masked
         with −∞, the parts give NaN and the operator the mean; where 0 takes the place of NaN, as
-        PyTorch writes it, ONNX Runtime's operator gives 0 too. Not in the preset `generated`, whose
-        kernels compute attention by heads.
+        PyTorch writes it, ONNX Runtime's operator gives 0 too. A score that is NaN or ∞ stays that
+        where a number is put in its place, since the mask is added. Not in the preset `generated`,
+        whose kernels compute attention by heads.
     Source:
         Vaswani et al. 2017, eq. 1; ONNX operator specification, Attention.
     """

@@ -44,7 +44,9 @@ class UnwrapMatMul(Pass):
         flattened matrix, but for axes of size 1; the second factor is a matrix, or has the same
         leading axes made one; nothing else reads the flat result.
     Numerics:
-        The same sums of products; a runtime may sum in another order for another shape.
+        The same sums of products; a runtime may sum in another order for another shape. Where the
+        second axis of x is free and 0 when it runs, the last Reshape takes that 0 for a size to
+        copy: its result, which has no elements, has another shape than the product of x.
     Source:
         ONNX operator specification, MatMul (numpy.matmul): leading axes are a batch.
     """
