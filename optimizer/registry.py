@@ -97,6 +97,8 @@ class Pass:
         last: whether it runs once, when all others are done; so do the families in `LAST`.
         needs: the package of another project that it runs; empty for none beside our own needs.
         global_analysis: whether it looks at the whole graph before it says anything of one node.
+        memory_is_cache: whether what it remembers of a round only saves time: what it says of a
+            node does not depend on the nodes that it was asked about before.
         marked: its rules, whose functions take the pass first.
         roots: the operator types that they are rooted at, all together.
         reach: how many nodes upstream of their root they look, at most.
@@ -110,6 +112,7 @@ class Pass:
     last: ClassVar[bool] = False
     needs: ClassVar[str] = ""
     global_analysis: ClassVar[bool] = False
+    memory_is_cache: ClassVar[bool] = False
     marked: ClassVar[tuple[Rule, ...]] = ()
     roots: ClassVar[frozenset[str]] = frozenset()
     reach: ClassVar[int] = 1

@@ -18,9 +18,10 @@ from optimizer.collection import collection_paused
 from optimizer.isolation import Progress
 from optimizer.pipeline import Pipeline
 from optimizer.registry import GraphPass, Pass, passes
+from optimizer.rewrite.affected import affected
 from optimizer.rewrite.graph_at import TraceFiles, trace_cursor
 from optimizer.rewrite.replay import Cursor
-from optimizer.rewrite.what_if import AskedGraph, Preview
+from optimizer.rewrite.what_if import Answers, AskedGraph, Preview
 from profiling.workers.forks import forked_map
 from studio.artifacts.artifact import Artifact, Value
 
@@ -165,13 +166,17 @@ class _Asked:
         graph: that of the step.
         passes: that can be asked.
         answers: of those that have been, by pass.
+        said: what exactly their rules said, for the step that is asked about next.
+        before: what they said of the step that was asked about before this one.
     """
 
     step: int
     opsets: Mapping[str, int]
     graph: AskedGraph
     passes: Sequence[Pass]
+    before: Mapping[str, Answers]
     answers: dict[str, Preview] = field(default_factory=dict[str, Preview])
+    said: dict[str, Answers] = field(default_factory=dict[str, Answers])
 
     def answer(self, several: Sequence[Pass]) -> list[Preview]:
         """What passes say, each asked once; several processes ask, for somebody waits."""
@@ -180,15 +185,17 @@ class _Asked:
         self._remember(forked_map(self._ask, left))
         return [self.answers[one.id] for one in several]
 
-    def _ask(self, one: Pass) -> tuple[Preview, float]:
-        """What it says, and the CPU time that this took."""
+    def _ask(self, one: Pass) -> tuple[Preview, Answers | None, float]:
+        """What it says, in numbers and exactly, and the CPU time that this took."""
         begun = time.thread_time()
-        (answer,) = self.graph.previews([one])
-        return answer, time.thread_time() - begun
+        answer, said = self.graph.preview(one, self.before.get(one.id))
+        return answer, said, time.thread_time() - begun
 
-    def _remember(self, answers: Iterable[tuple[Preview, float]]) -> None:
-        for answer, seconds in answers:
+    def _remember(self, answers: Iterable[tuple[Preview, Answers | None, float]]) -> None:
+        for answer, said, seconds in answers:
             self.answers[answer.pass_id], _seconds[answer.pass_id] = answer, seconds
+            if said is not None:
+                self.said[answer.pass_id] = said
 
     def ask_some(self) -> bool:
         """Ask some of those that have not been, the local ones first; whether all have been."""
@@ -212,15 +219,22 @@ def _asked_about(cursor: Cursor, step: int) -> _Asked:
     if known is not None and known.step == step:
         return known
     opsets = dict(model.graph.opset_imports)
-    holds = known is not None and known.opsets == opsets and cursor.trace.exactness != "lossy"
+    pipeline = Pipeline.from_json(cursor.trace.pipeline)
+    asked = asked_passes(pipeline)
+    changes = None
+    if known is not None and known.opsets == opsets and cursor.trace.exactness != "lossy":
+        deepest = max(one.reach for one in asked)
+        changes = affected(cursor.state, cursor.edits_between(known.step, step), deepest)
     graph = AskedGraph(
         model,
-        Pipeline.from_json(cursor.trace.pipeline),
+        pipeline,
         seconds=PASS_SECONDS,
-        symbolic=known.graph.symbolic if known is not None and holds else None,
+        symbolic=None if changes is None or known is None else known.graph.symbolic,
+        affected=changes,
     )
-    asked = _asked[cursor] = _Asked(step, opsets, graph, asked_passes(graph.pipeline))
-    return asked
+    before = {} if changes is None or known is None else known.said
+    found = _asked[cursor] = _Asked(step, opsets, graph, asked, before)
+    return found
 
 
 PREVIEW_FORM = Format(StepPreview, "passlens.what-if/1", "preview of the passes")

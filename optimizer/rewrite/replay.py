@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import onnx_ir as ir
 
@@ -58,6 +58,11 @@ class Cursor:
             self._carry_out(self.state.revert, rewrite.edits[::-1], rewrite.step)
             self.step -= 1
         return self.model
+
+    def edits_between(self, one: int, other: int) -> Iterator[Edit]:
+        """The edits of the steps between two, in the order of the trace."""
+        for rewrite in self.trace.rewrites[min(one, other) : max(one, other)]:
+            yield from rewrite.edits
 
     def materialize(self, step: int) -> bytes:
         """The ONNX file of a step."""

@@ -7,9 +7,8 @@ counted, nor a match that an earlier one of the same pass would take a node from
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 
 import onnx_ir as ir
 
@@ -75,6 +74,30 @@ class Preview:
     whole: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a rule says about a node, where it says anything.
+
+    Attributes:
+        reason: of a near miss; None for a match.
+        matched: ids of the nodes of a match.
+        leaving: ids of those that it takes out.
+        settles: it concerns the whole model: nobody else needs to be asked.
+    """
+
+    reason: str | None
+    matched: tuple[str, ...] = ()
+    leaving: frozenset[str] = frozenset()
+    settles: bool = False
+
+
+UNASKED = Answer("not asked")
+"""It was not asked, because another match takes the node."""
+
+Answers = Mapping[tuple[str, str], Answer]
+"""What the rules of a pass say about a graph, by node id and name of the rule."""
+
+
 def what_if(
     model: ir.Model,
     asked: Sequence[Pass],
@@ -110,59 +133,82 @@ class AskedGraph:
         seconds: float,
         limits: Limits = Limits(),
         symbolic: SymbolicValues | None = None,
+        affected: Mapping[ir.Node, int] | None = None,
     ) -> None:
-        """As `what_if`; `symbolic` is what is known already of values that mean what they did."""
+        """As `what_if`.
+
+        Args:
+            model: as there.
+            pipeline: as there.
+            seconds: as there.
+            limits: as there.
+            symbolic: what is known already of values that mean what they did.
+            affected: where the graph was asked about before as another one, the nodes that have
+                changed since, and from how far away it can be seen.
+        """
         self.pipeline, self.seconds, self.limits = pipeline, seconds, limits
+        self.affected = affected
         self.edited = EditedGraph(model)
         self.opsets = model.graph.opset_imports
         self.symbolic = symbolic or SymbolicValues(model)
         self.analyses = dict[object, object]()
-        self.by_operator: dict[str, list[tuple[int, ir.Node]]] = {}
         self.nodes: list[tuple[str, ir.Node]] = []
+        self.places: dict[ir.Node, int] = {}
+        self.by_operator: dict[str, list[ir.Node]] = {}
         for place, node in enumerate(walk_nodes(model.graph)):
             operator = operator_of(node)
             self.nodes.append((operator, node))
-            self.by_operator.setdefault(operator, []).append((place, node))
+            self.places[node] = place
+            self.by_operator.setdefault(operator, []).append(node)
 
     @collection_paused()
     def previews(self, asked: Sequence[Pass]) -> list[Preview]:
         """What each pass would do."""
-        return [self._of(one) for one in asked]
+        return [self.preview(one)[0] for one in asked]
 
-    def _of(self, one: Pass) -> Preview:
-        """One pass; of one over the whole graph nothing is known before it runs."""
+    @collection_paused()
+    def preview(self, one: Pass, before: Answers | None = None) -> tuple[Preview, Answers | None]:
+        """What a pass would do, and what it said, for the next graph to be asked about.
+
+        Args:
+            one: the pass.
+            before: what it said about the graph as it was; only what is `affected` is asked anew.
+
+        Returns:
+            The answers are None where not all have been asked; of a pass over the whole graph
+            nothing is known before it runs.
+        """
         if isinstance(one, GraphPass):
-            return Preview(one.id, 0, 0, whole=False)
-        vetoes = Vetoes(self.pipeline.vetoed, self.edited.position)
-        context, taken = self._context(), set[ir.Node]()
-        places, near = list[str](), list[NearMiss]()
-        matches = declined = 0
-        fired: ir.Node | None = None
-        settled: Rule | None = None
+            return Preview(one.id, 0, 0, whole=False), None
+        asked = _Asking(self, one)
         until, whole = time.thread_time() + self.seconds, True
-        for number, (node, rule) in enumerate(self._questions(Queue(one))):
+        for number, (node, rule) in enumerate(self._questions(Queue(one), before)):
             if number % QUESTIONS == 0 and time.thread_time() > until:
                 whole = False
                 break
-            if node in taken or node is fired or rule is settled:
-                continue
-            outcome = _answer(rule, node, context)
-            if isinstance(outcome, Replacement):
-                outcome = self._possible(outcome, node, vetoes, (one.id, rule.name))
-            if isinstance(outcome, Declined):
-                declined += 1
-                if len(near) < MOST_PLACES:
-                    near.append(NearMiss(node_id(node), outcome.reason))
-            if not isinstance(outcome, Replacement) or taken.intersection(outcome.matched):
-                continue
-            matches, fired = matches + 1, node
-            if outcome.opsets and (outcome.order or not outcome.values):  # the whole model
-                settled = rule
-            places += [node_id(node)][: max(0, MOST_PLACES - len(places))]
-            taken |= leaving_nodes(outcome, self.edited.position)
-        return Preview(one.id, matches, declined, tuple(places), tuple(near), whole)
+            asked.hear(node, rule, self._said_before(node, rule, one, before))
+        found = Preview(
+            one.id, asked.matches, asked.declined, tuple(asked.places), tuple(asked.near), whole
+        )
+        return found, asked.answers if whole and asked.depend_on_places else None
 
-    def _context(self) -> Context:
+    def _said_before(
+        self, node: ir.Node, rule: Rule, one: Pass, before: Answers | None
+    ) -> Answer | None:
+        """What holds still of what a rule said; `UNASKED` where it has to be asked."""
+        if before is None or self.affected is None:
+            return UNASKED
+        if self.affected.get(node, one.reach + 1) <= one.reach:
+            return UNASKED
+        said = before.get((node_id(node), rule.name))
+        nodes = self.edited.state.nodes
+        stands = said is None or all(
+            identity in nodes and nodes[identity] in self.places for identity in said.matched
+        )
+        return said if stands else UNASKED
+
+    def context(self) -> Context:
+        """What the rules of one pass may ask."""
         return Context(
             opsets=self.opsets,
             limits=self.limits,
@@ -175,42 +221,103 @@ class AskedGraph:
             functions=self.edited.state.model.functions,
         )
 
-    def _questions(self, queue: Queue) -> Iterator[tuple[ir.Node, Rule]]:
+    def _questions(self, queue: Queue, before: Answers | None) -> Iterator[tuple[ir.Node, Rule]]:
         """Nodes in document order, each with the rules that are asked about it."""
         places = self.pipeline.places.get(queue.planned.id)
         rules = {operator: queue.rules_for(operator) for operator in self.by_operator}
-        for operator, node in self._in_order(rules):
+        for node in self._in_order(queue.planned, rules, before):
             if places is None or node_id(node) in places:
-                for rule in rules[operator]:
+                for rule in rules[operator_of(node)]:
                     yield node, rule
 
-    def _in_order(self, rules: Mapping[str, list[Rule]]) -> Iterable[tuple[str, ir.Node]]:
-        """The nodes of those operators that have rules, with their operators."""
-        asked = [operator for operator, found in rules.items() if found]
-        if len(asked) == len(rules):
-            return self.nodes
-        found = [(*entry, operator) for operator in asked for entry in self.by_operator[operator]]
-        return [(operator, node) for _, node, operator in sorted(found, key=itemgetter(0))]
+    def _in_order(
+        self, one: Pass, rules: Mapping[str, list[Rule]], before: Answers | None
+    ) -> Sequence[ir.Node]:
+        """The nodes that rules may have something to say about."""
+        if before is None or self.affected is None:
+            asked = [operator for operator, found in rules.items() if found]
+            found = [node for operator in asked for node in self.by_operator[operator]]
+        else:
+            nodes = self.edited.state.nodes
+            heard = [nodes[identity] for identity, _ in before if identity in nodes]
+            near = [node for node, distance in self.affected.items() if distance <= one.reach]
+            found = [node for node in dict.fromkeys([*heard, *near]) if node in self.places]
+        return sorted(found, key=self.places.__getitem__)
 
-    def _possible(
-        self, outcome: Replacement, node: ir.Node, vetoes: Vetoes, of_rule: tuple[str, str]
-    ) -> Outcome:
+
+class _Asking:
+    """One pass that is asked about a graph, node by node."""
+
+    def __init__(self, graph: AskedGraph, one: Pass) -> None:
+        self._graph, self._pass = graph, one
+        self._vetoes = Vetoes(graph.pipeline.vetoed, graph.edited.position)
+        self._context = graph.context()
+        self._taken: set[str] = set()
+        self._fired: ir.Node | None = None
+        self._settled: Rule | None = None
+        self.answers: dict[tuple[str, str], Answer] = {}
+        self.places: list[str] = []
+        self.near: list[NearMiss] = []
+        self.matches = self.declined = 0
+
+    @property
+    def depend_on_places(self) -> bool:
+        """Whether each answer is about its node and what is near, and not about others asked."""
+        if self._pass.global_analysis:
+            return False
+        return self._pass.memory_is_cache or not self._context.memory
+
+    def hear(self, node: ir.Node, rule: Rule, known: Answer | None) -> None:
+        """Take account of what a rule says about a node, or is known to say."""
+        identity = node_id(node)
+        if identity in self._taken or node is self._fired or rule is self._settled:
+            self.answers[identity, rule.name] = UNASKED
+            return
+        said = self._ask(node, rule) if known == UNASKED else known
+        if said is None:
+            return
+        self.answers[identity, rule.name] = said
+        if said.reason is not None:
+            self.declined += 1
+            if len(self.near) < MOST_PLACES:
+                self.near.append(NearMiss(identity, said.reason))
+        elif self._taken.isdisjoint(said.matched):
+            self.matches, self._fired = self.matches + 1, node
+            if said.settles:
+                self._settled = rule
+            self.places += [identity][: max(0, MOST_PLACES - len(self.places))]
+            self._taken |= said.leaving
+
+    def _ask(self, node: ir.Node, rule: Rule) -> Answer | None:
+        """What a rule says; a rule that raises says nothing, as in a run."""
+        try:
+            outcome = rule.match(node, self._context)
+        except Exception:  # a rule is somebody's code: its bug must not end the preview
+            return None
+        if isinstance(outcome, Replacement):
+            outcome = self._possible(outcome, node, rule)
+        if isinstance(outcome, Declined):
+            return Answer(outcome.reason)
+        if outcome is None:
+            return None
+        leaving = leaving_nodes(outcome, self._graph.edited.position)
+        return Answer(
+            None,
+            tuple(map(node_id, outcome.matched)),
+            frozenset(map(node_id, leaving)),
+            settles=bool(outcome.opsets and (outcome.order or not outcome.values)),
+        )
+
+    def _possible(self, outcome: Replacement, node: ir.Node, rule: Rule) -> Outcome:
         """The match unless it is vetoed or would break the graph."""
+        of_rule = (self._pass.id, rule.name)
         matched = tuple(map(node_id, outcome.wholly_matched()))
         identity = match_id(*of_rule, node_id(node), matched)
         match = VetoedMatch(*of_rule, node_id(node), matched, identity, identity)
-        if vetoes.hold(match, outcome):
+        if self._vetoes.hold(match, outcome):
             return None
         try:
-            check(self.edited, node, outcome)
+            check(self._graph.edited, node, outcome)
         except Refused as refusal:
             return Declined(str(refusal))
         return outcome
-
-
-def _answer(rule: Rule, node: ir.Node, context: Context) -> Outcome:
-    """What a rule says; a rule that raises says nothing, as in a run."""
-    try:
-        return rule.match(node, context)
-    except Exception:  # a rule is somebody's code: its bug must not end the preview
-        return None

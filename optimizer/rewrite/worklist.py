@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import onnx_ir as ir
 
@@ -23,6 +23,21 @@ _CHANGES_OF_NODES = (SetInput, SetAttributes)
 
 Interest = tuple[dict[ir.Node, list[Rule]], list[Rule]]
 """The nodes that one pass has still to look at, each with its rules, and those for an operator."""
+
+
+def downstream(front: Sequence[ir.Node], deepest: int) -> Iterator[tuple[ir.Node, int]]:
+    """Nodes, each once, and those that read what they make, down to a distance; they have 1."""
+    seen = set(front)
+    for distance in range(1, deepest + 1):
+        following: list[ir.Node] = []
+        for node in front:
+            yield node, distance
+            for output in node.outputs if distance < deepest else ():
+                for reader in readers(output):
+                    if reader not in seen:
+                        seen.add(reader)
+                        following.append(reader)
+        front = following
 
 
 class Queue:
@@ -145,19 +160,8 @@ class Worklist:
             return
         front = [node for node in self._near if node.graph is not None]
         self._near.clear()
-        seen = set(front)
-        for node in front:
-            self._push(node, 1)
-        for distance in range(2, self._deepest + 1):
-            following: list[ir.Node] = []
-            for node in front:
-                for output in node.outputs:
-                    for reader in readers(output):
-                        if reader not in seen:
-                            seen.add(reader)
-                            following.append(reader)
-                            self._push(reader, distance)
-            front = following
+        for node, distance in downstream(front, self._deepest):
+            self._push(node, distance)
 
     def _push(self, node: ir.Node, distance: int) -> None:
         """Have every pass look at a node that has rules for it and reaches that far."""

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 
 Opened = Callable[..., Page]
 
-RESTING = """async (acts) => {
+RESTING = """async ([acts, answers]) => {
   const { WhatIf } = await import("/viewer/test/panels/what-if.js");
   const { State } = await import("/viewer/test/session/state.js");
   const real = { fetch, setTimeout, clearTimeout }, asked = [];
@@ -20,10 +20,11 @@ RESTING = """async (acts) => {
   window.clearTimeout = () => (timer = null);
   window.fetch = async (url, { method } = {}) => {
     asked.push(`${method ?? "GET"} ${new URL(url).pathname}`);
-    throw new Error("nobody answers");
+    if (!answers) throw new Error("nobody answers");
+    return { ok: true, json: async () => ({ passes: [] }) };
   };
   const state = new State(), nothing = () => {};
-  const session = { step: 0, trace: { key: "run" } };
+  const session = { step: 0, steps: Array(5), trace: { key: "run" } };
   const panel = new WhatIf({ state, actions: {} }, nothing, nothing);
   const offer = { key: "run", url: "/what-if" };
   const done = {
@@ -34,9 +35,10 @@ RESTING = """async (acts) => {
     playing: () => state.set({ playing: true }),
     paused: () => state.set({ playing: false }),
     pressed: () => panel.head()[0].click(),
+    told: () => new Promise((then) => real.setTimeout.call(window, then, 50)),
   };
   for (const act of acts)
-    if (typeof act === "string") done[act]();
+    if (typeof act === "string") await done[act]();
     else (session.step = act), state.changed("step");
   Object.assign(window, real);
   return asked;
@@ -44,9 +46,9 @@ RESTING = """async (acts) => {
 """Steps that are gone to, and what else happens; a second is over only where it is `waited`."""
 
 
-def asked(page: Page, *acts: int | str) -> list[str]:
+def asked(page: Page, *acts: int | str, answers: bool = False) -> list[str]:
     """What the server was asked, of all that the panel might ask."""
-    return page.evaluate(RESTING, list(acts))
+    return page.evaluate(RESTING, [list(acts), answers])
 
 
 def test_the_server_is_told_once_of_a_step_where_somebody_rests(opened: Opened) -> None:
@@ -77,3 +79,17 @@ def test_who_has_asked_is_not_asked_for(opened: Opened) -> None:
     assert asked(page, "offered", 3, "pressed", "at rest", "waited") == [
         "GET /what-if/3/local.json"
     ]
+
+
+def test_once_a_step_is_told_the_next_one_on_the_way_is_asked_ahead(opened: Opened) -> None:
+    page = opened("fixture=cnn8")
+    both = "GET /what-if/{0}/local.json", "GET /what-if/{0}/global.json"
+    found = asked(page, "offered", 3, "pressed", "told", 4, "at rest", "told", answers=True)
+    assert found == [
+        *(line.format(3) for line in both), "POST /what-if/4/ahead",
+        *(line.format(4) for line in both), "POST /what-if/5/ahead",
+    ]  # fmt: skip
+    found = asked(page, "offered", 3, "pressed", "told", 2, "at rest", "told", answers=True)
+    assert found[-1] == "POST /what-if/1/ahead"
+    found = asked(page, "offered", 5, "pressed", "told", answers=True)
+    assert found[-1] == "GET /what-if/5/global.json"

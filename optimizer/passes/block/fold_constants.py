@@ -70,6 +70,7 @@ class FoldConstants(Pass):
     id = "fold-constants"
     exactness = "reassociates"
     order = 10
+    memory_is_cache = True
 
     growth_mib: int = 4
 

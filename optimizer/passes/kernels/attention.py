@@ -63,6 +63,7 @@ class FuseAttentionRuntime(Pass):
 
     id = "fuse-attention-runtime"
     exactness = "reassociates"
+    global_analysis = True
 
     @rewrites("MatMul", name="FusedAttention", kinds=_ATTENTION, at=-1, reach=5)
     def match(self, site: Site) -> Replacement:
@@ -92,6 +93,7 @@ class FuseAttentionRuntimeHalf(Pass):
 
     id = "fuse-attention-runtime-half"
     exactness = "lossy"
+    global_analysis = True
 
     @rewrites("MatMul", name="FusedAttentionHalf", kinds=_ATTENTION, at=-1, reach=5)
     def match(self, site: Site) -> Replacement:
@@ -122,6 +124,7 @@ class ScaleInsideProduct(Pass):
 
     id = "scale-inside-product"
     exactness = "reassociates"
+    global_analysis = True
 
     @rewrites("Div", "Mul", name="ScaledScores", kinds=_ATTENTION, at=1, reach=2)
     def match(self, site: Site) -> Replacement:

@@ -51,6 +51,7 @@ class ComputeAttentionByHead(Pass):
 
     id = "compute-attention-by-head"
     exactness = "reassociates"
+    global_analysis = True
     presets = ("generated",)
     order = 80
     last = True

@@ -31,6 +31,7 @@ class WriteMatmulAsConv(Pass):
 
     id = "write-matmul-as-conv"
     exactness = "reassociates"
+    global_analysis = True
 
     @rewrites(*PRODUCTS, name="ProductAsConv")
     def match(self, site: Site) -> Replacement:

@@ -102,6 +102,7 @@ class WriteMatmulAsGemm(Pass):
 
     id = "write-matmul-as-gemm"
     exactness = "reassociates"
+    global_analysis = True
 
     @rewrites(*PRODUCTS, name="ProductAsGemm")
     def match(self, site: Site) -> Replacement:
@@ -133,6 +134,7 @@ class StoreGemmWeights(Pass):
 
     id = "store-gemm-weights"
     exactness = "reassociates"
+    global_analysis = True
 
     plain: bool = False
 

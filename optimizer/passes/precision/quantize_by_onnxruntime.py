@@ -58,6 +58,7 @@ class QuantizeByOnnxruntime(Pass):
     id = "quantize-by-onnxruntime"
     exactness = "lossy"
     order = 70
+    global_analysis = True
 
     mode: Literal["static", "dynamic"] = "dynamic"
     ranges: tuple[tuple[str, float, float], ...] = ()

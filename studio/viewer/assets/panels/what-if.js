@@ -31,6 +31,7 @@ export class WhatIf {
     this.on = false;
     /** @type {Map<string, PreviewRecord>} what was answered last, by pass */ this.told = new Map();
     this.toldAt = -1;
+    /** 1 or -1: which way the steps that are asked about go */ this.heading = 1;
     /** whether all passes have answered */ this.complete = false;
     /** address of what is being asked, or was */ this.asked = "";
     /** the last answer, or that to come @type {{address: string, found: Promise<any>} | null} */
@@ -145,8 +146,19 @@ export class WhatIf {
   /** Let the server begin to ask about a step before anybody wants to know; of the source it has. */
   #rest() {
     const url = this.#url;
-    if (this.on || this.state.playing || !this.state.session?.step) return;
-    if (!url || url === this.announced) return;
+    if (url && !this.on && this.state.session?.step) this.#announce(url);
+  }
+
+  /** Where one step has been told, the next one is likely to be asked about. @param {number} step */
+  #announceNext(step) {
+    const next = step + this.heading;
+    const steps = this.state.session?.steps.length ?? 0;
+    if (this.#offer && next > 0 && next <= steps) this.#announce(`${this.#offer.url}/${next}`);
+  }
+
+  /** @param {string} url of a step that may be asked about */
+  #announce(url) {
+    if (this.state.playing || url === this.announced) return;
     this.announced = url;
     fetch(new URL(`${url}/ahead`, document.baseURI), { method: "POST" }).catch(() => null);
   }
@@ -197,12 +209,14 @@ export class WhatIf {
     if (part === PARTS[0]) {
       if (this.marked) this.#mark(this.marked);
       this.told.clear();
+      if (step !== this.toldAt) this.heading = step < this.toldAt ? -1 : 1;
     }
     for (const p of passes) this.told.set(p.pass_id, p);
     this.toldAt = step;
     this.complete = part === PARTS.at(-1);
     this.trouble = "";
     this.redraw();
+    if (this.complete) this.#announceNext(step);
   }
 }
 
