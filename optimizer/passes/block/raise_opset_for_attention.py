@@ -30,7 +30,8 @@ class RaiseOpsetForAttention(Pass):
         operators mean the same in opset 23, or have a form there that does, and ONNX Runtime has
         kernels for them there: in 1.31 it has none for random numbers and RoiAlign.
     Numerics:
-        Bit-identical.
+        Bit-identical, but for AveragePool across opset 19: ONNX Runtime has another kernel for it
+        from there on, which adds in another order.
     Source:
         ONNX operator changelog, versions 11 to 23.
     """

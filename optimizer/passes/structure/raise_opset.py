@@ -53,7 +53,8 @@ class RaiseOpset(Pass):
         Every operator of the model has a form in the newer set that means the same. It ends below
         the first set of which that is not so; what is in the way is named.
     Numerics:
-        Bit-identical.
+        Bit-identical, but for AveragePool across opset 19: ONNX Runtime has another kernel for it
+        from there on, which adds in another order.
     Source:
         ONNX operator changelog.
 
