@@ -206,7 +206,7 @@ class Workspace:
         return replace(rewound, view=replace(self.view, step=step), seq=self.seq)
 
     def _rewound(self, **changes: Any) -> Workspace:
-        """Another pipeline has other steps: show its last one."""
+        """Another pipeline has other steps: its last, until the viewer tells where it stands."""
         view = replace(self.view, step=None)
         settings = _differing(one.for_another_trace() for one in self.settings)
         return replace(self, **changes, view=view, settings=settings, seq=self.seq + 1)

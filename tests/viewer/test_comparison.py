@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Page
+from viewer_server import fixture, optimized, serve
 
 pytestmark = pytest.mark.browser
 
@@ -85,10 +86,10 @@ def test_each_pane_shows_what_its_pipeline_makes_alone(
     assert (first == second) == (not found["marks"])
 
 
-def compare(opened: Opened) -> Page:
-    """A network with and without its Relus fused."""
+def compare(opened: Opened, with_: str = "cnn8-plain") -> Page:
+    """A network with and without its Relus fused, or neither these nor its normalizations."""
     page = opened("fixture=cnn8")
-    other = "{ key: 'plain', url: '/steps/cnn8-plain.json' }"
+    other = f"{{ key: 'other', url: '/steps/{with_}.json' }}"
     page.evaluate("update({ versus: { id: 'none', name: 'none', steps: null } })")
     assert page.locator(".pl-only").count() == 0
     page.evaluate(f"update({{ versus: {{ id: 'none', name: 'none', steps: {other} }} }})")
@@ -123,14 +124,86 @@ def test_rewrites_of_one_pipeline_alone_are_counted_listed_and_shown(opened: Ope
     assert lists.count() == 2
 
 
-def compare_tour(opened: Opened, *, step: int | None = None) -> Page:
-    """The tour with two presets; of its rewrites some are built on others that differ."""
+def compare_tour(opened: Opened, *, step: int | None = None, with_: str = "tour-cpu") -> Page:
+    """The tour with two pipelines."""
     page = opened("fixture=tour-portable")
-    steps = "{ key: 'cpu', url: '/steps/tour-cpu.json' }"
+    steps = f"{{ key: 'cpu', url: '/steps/{with_}.json' }}"
     link = "" if step is None else f"seq: 2, step: {step}, "
     page.evaluate(f"update({{ {link}versus: {{ id: 'cpu', name: 'cpu', steps: {steps} }} }})")
     page.wait_for_function("shadow.querySelector('.pl-only, .pl-rule') && __passlens.ready")
     return page
+
+
+def test_a_step_builds_on_another_that_differs_by_a_link_and_on_a_shared_one_in_words(
+    opened: Opened,
+) -> None:
+    page = compare(opened, "cnn8-bare")
+    card = page.locator(".pl-card")
+    page.locator(".pl-count[title]").last.click()
+    page.wait_for_function("__passlens.step === 19")
+    assert "Only with portable · its step 20" in card.inner_text()
+    assert "Builds on step 2." in card.inner_text()
+    card.get_by_role("button", name="Go to step 2").click()
+    page.wait_for_function("__passlens.step === 1")
+    assert "Only with portable · its step 2" in card.inner_text()
+    page = compare(opened, "cnn8-plain")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("__passlens.step === 1")
+    shared = page.locator(".pl-card .pl-cost span")
+    assert shared.inner_text() == "step 2"
+    assert shared.get_attribute("title") == "Both pipelines do this step"
+    assert page.locator(".pl-card .pl-cost button").count() == 0
+
+
+def test_a_pass_leads_to_its_first_rewrite_that_differs(opened: Opened) -> None:
+    page = compare(opened, "cnn8-bare")
+    counts = page.locator(".pl-count[title]")
+    assert [one.get_attribute("title") for one in counts.all()] == [
+        "18 rewrites: go to the first that differs, 1 of 27",
+        "9 rewrites: go to the first that differs, 19 of 27",
+    ]
+    counts.last.click()
+    page.wait_for_function("__passlens.step === 19")
+    assert "Only with portable · its step 20" in page.locator(".pl-card").inner_text()
+
+
+def test_weights_that_both_drop_are_no_difference_wherever_they_were_found(opened: Opened) -> None:
+    serve("tour-dropout", *optimized("tour", "portable", off=["eliminate-dropout"]))
+    page = compare_tour(opened, with_="tour-dropout")
+    roots = page.evaluate(
+        """async (names) => {
+      const traces = names.map((name) => fetch(`/steps/${name}.json`).then((r) => r.json()));
+      return (await Promise.all(traces)).map(({ steps }) =>
+        steps.find((step) => step.rule === "UnusedInitializers").root);
+    }""",
+        ["tour-portable", "tour-dropout"],
+    )
+    assert roots[0] != roots[1]
+    assert "Remove weights nobody reads" not in "".join(page.locator(".pl-only").all_inner_texts())
+
+
+def test_a_veto_in_a_comparison_tells_and_links_steps_of_the_pipeline_that_has_it(
+    opened: Opened,
+) -> None:
+    steps = fixture("tour-portable")[1]["steps"]
+    passes = fixture("tour-portable")[1]["passes"]
+    vetoed = steps[5]
+    off = [passes[vetoed["pass"]]["id"], "fold-shapes"]
+    serve("tour-less", *optimized("tour", "portable", off=off))
+    serve("tour-vetoed", *optimized("tour", "portable", vetoed=[vetoed["match"]]))
+    page = compare_tour(opened, with_="tour-less")
+    card = page.locator(".pl-card")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("__passlens.step === 1")
+    assert "its step 6" in card.inner_text()
+    card.get_by_role("button", name="Do not make this rewrite").click()
+    page.evaluate("update({ steps: { key: 'vetoed', url: '/steps/tour-vetoed.json' } })")
+    page.locator(".pl-toast").wait_for()
+    assert "Vetoed. 1 later step is new." in page.locator(".pl-toast").inner_text()
+    assert "Vetoed · was step 6" in card.inner_text()
+    assert "Number 1 of those that differ is now" in card.inner_text()
+    card.get_by_role("button", name="Go to step 15").first.click()
+    assert "Only with portable · its step 15" in card.inner_text()
 
 
 def test_a_link_into_a_comparison_opens_at_the_rewrite_that_was_shown(opened: Opened) -> None:

@@ -57,3 +57,48 @@ def test_nothing_lies_over_the_graph(opened: Opened) -> None:
     assert frame is not None
     page.mouse.click(frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] - 8)
     assert where(page, "i0", 1)["y"] < was["y"] - 500
+
+
+def switch_to(page: Page, name: str) -> None:
+    """What other passes make of the same network takes the place of what was shown."""
+    page.evaluate(f"update({{ steps: {{ key: '{name}', url: '/steps/{name}.json' }} }})")
+    page.wait_for_function("__passlens.ready && __passlens.resting")
+
+
+def test_whoever_has_looked_nowhere_else_sees_the_top_of_both_panes_with_other_passes(
+    opened: Opened,
+) -> None:
+    page = opened("fixture=tour-none&overview")
+    frame = page.locator(".pl-pane > canvas").first.bounding_box()
+    assert frame is not None
+    for name in ("tour-portable", "tour-none"):
+        switch_to(page, name)
+        before, after = (where(page, "i0", pane) for pane in (0, 1))
+        assert frame["y"] < before["y"] < frame["y"] + 60
+        assert frame["x"] <= before["x"]
+        assert after["y"] == pytest.approx(before["y"], abs=1)
+
+
+NEAREST = """() => {
+  const r = shadow.querySelectorAll(".pl-pane > canvas")[1].getBoundingClientRect();
+  const far = (b) => Math.hypot(b.x + b.width / 2 - r.x - r.width / 2, b.y - r.y - r.height / 2);
+  const ids = Array.from({ length: 200 }, (_, i) => `n${i}`);
+  const boxes = ids.map((id) => ({ id, ...__passlensWhere(id, 1) }));
+  const seen = boxes.filter((box) => box.kind === "node");
+  return seen.sort((a, b) => far(a) - far(b));
+}"""
+
+
+def test_what_stands_in_the_middle_stays_there_when_passes_are_switched(opened: Opened) -> None:
+    page = opened("fixture=tour-portable&step=53")
+    frame = page.locator(".pl-pane > canvas").last.bounding_box()
+    assert frame is not None
+    page.mouse.move(frame["x"] + 100, frame["y"] + 100)
+    page.mouse.wheel(0, 900)
+    page.wait_for_function("__passlens.resting")
+    before = {box["id"]: box for box in page.evaluate(NEAREST)}
+    switch_to(page, "tour-none")
+    after = {box["id"]: box for box in page.evaluate(NEAREST)}
+    stays = next(ident for ident in before if ident in after)
+    assert after[stays]["x"] == pytest.approx(before[stays]["x"], abs=12)  # it may be wider
+    assert after[stays]["y"] == pytest.approx(before[stays]["y"], abs=2)

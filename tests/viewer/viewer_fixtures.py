@@ -5,7 +5,7 @@ from __future__ import annotations
 from viewer_maker import PASS_INDEX, Json, Maker
 
 
-def cnn(blocks: int = 8, *, relu_fused: bool = True) -> tuple[Json, Json]:
+def cnn(blocks: int = 8, *, norm_fused: bool = True, relu_fused: bool = True) -> tuple[Json, Json]:
     """A residual network; Conv + BatchNormalization, then Conv + Relu, are fused step by step."""
     m = Maker(f"cnn{blocks}")
     x = m.input("pixel_values", "1×3×224×224")
@@ -33,7 +33,7 @@ def cnn(blocks: int = 8, *, relu_fused: bool = True) -> tuple[Json, Json]:
     logits = m.node("Gemm", flat, shape="1×1000", rows=["W 1000×64", "B 1000"])
     m.output("logits", logits, "1×1000")
     m.drop("eliminate-identity", "IdentityAnywhere", flat)
-    for chain in convs:
+    for chain in convs if norm_fused else []:
         chain[0] = m.rewrite(
             "fuse-conv-batch-norm",
             "ConvBatchNorm",

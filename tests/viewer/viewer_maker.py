@@ -236,7 +236,7 @@ class Maker:
                 "from": origin or {},
                 "became": [list(became)] if became else [],
                 "us": 120 + n % 7 * 31,
-                "depends": [],
+                "depends": [s["n"] for s in self.steps if set(matched) & set(s["added"])],
                 "delta": {
                     "nodes": len(added) - len(removed),
                     "flops": -1000 * (n % 13) ** 3,

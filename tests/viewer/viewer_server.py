@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -37,11 +37,21 @@ TYPES = {
 Json = dict[str, Any]
 
 
-def optimized(network: str, preset: str) -> tuple[Json, Json]:
-    """A sample network and what a preset makes of it, as the studio writes them down."""
+def optimized(
+    network: str, preset: str, *, off: Iterable[str] = (), vetoed: Iterable[str] = ()
+) -> tuple[Json, Json]:
+    """A sample network and what a preset makes of it, as the studio writes them down.
+
+    Args:
+        network: the sample's id.
+        preset: of passes.
+        off: those that are switched off.
+        vetoed: ids of matches that must not be applied.
+    """
     model = load_path(gallery.open_path(network))
     SymbolicValues(model.ir).propagate(model.ir.graph)
-    cursor = Cursor.at_end(optimize(model, Pipeline.of(preset)))
+    pipeline = Pipeline.of(preset, disable=off, vetoed=vetoed)
+    cursor = Cursor.at_end(optimize(model, pipeline))
     cursor.seek(0)
     groups = groups_of(model.ir.graph)
     graph = graph_json(model.ir.graph, key=network, name=network, groups=groups)
@@ -52,6 +62,7 @@ MAKERS: dict[str, Callable[[], tuple[Json, Json]]] = {
     "cnn4": lambda: cnn(4),
     "cnn8": lambda: cnn(8),
     "cnn8-plain": lambda: cnn(8, relu_fused=False),
+    "cnn8-bare": lambda: cnn(8, norm_fused=False, relu_fused=False),
     "cnn16": lambda: cnn(16),
     "transformer2": lambda: transformer(2),
     "transformer12": lambda: transformer(12),
@@ -59,7 +70,7 @@ MAKERS: dict[str, Callable[[], tuple[Json, Json]]] = {
     "transformer160": lambda: transformer(160),
     "folding": folding,
     "hostile": hostile,
-    **{f"tour-{preset}": partial(optimized, "tour", preset) for preset in PRESETS},
+    **{f"tour-{preset}": partial(optimized, "tour", preset) for preset in [*PRESETS, "none"]},
     "wide": wide,
 }
 _made: dict[str, tuple[Json, Json]] = {}

@@ -90,7 +90,10 @@ export class Actions extends Folding {
     const s = state.session;
     if (!s) return;
     const target = Math.max(0, Math.min(s.steps.length, Math.round(step)));
-    if (target === s.step) return;
+    if (target === s.step) {
+      this.endVeto();
+      return;
+    }
     this.vetoing.clear();
     if (!state.stepped) state.set({ stepped: true });
     const near = Math.abs(target - s.step) === 1 && !how.dragging && !this.#fast;

@@ -16,7 +16,7 @@ import { Actions } from "./actions.js";
 import { Shell } from "./shell.js";
 import { readTheme } from "../page/theme.js";
 import { measureText } from "../canvas/pen.js";
-import { showChange, showTop } from "../canvas/framing.js";
+import { aroundMiddle, showAgain, showChange, showTop } from "../canvas/framing.js";
 import { Stage } from "../canvas/stage.js";
 
 /** Where a link or a first visit begins. @param {Descriptor} data @param {Session} session */
@@ -143,7 +143,8 @@ export class Viewer {
     const compares = session instanceof Comparison;
     const alike = old !== null && old instanceof Comparison === compares;
     const traced = alike && old.trace ? old : null; // a first trace is met like a first visit
-    const first = !same || !alike || (!traced && this.stage.atHome);
+    const first = !same || !alike || this.stage.atHome;
+    const places = first ? [] : aroundMiddle(this.stage);
     this.actions.reset();
     if (open) {
       session.tree.openExactly(open);
@@ -158,9 +159,12 @@ export class Viewer {
     if (!traced) this.state.set({ selected: selected ?? named(session, data.select) }); // a link may name what a step makes
     this.stage.refresh(0);
     if (first) showTop(this.stage);
+    else showAgain(this.stage, places);
     const asked = typeof data.step === "number" && trace !== null;
     if (!traced) this.state.set({ stepped: asked && (!compares || step > 0) });
-    if ((!traced && this.state.stepped && step > 0) || this.state.vetoed) showChange(this.stage, 0);
+    else if (this.state.stepped) this.state.changed("view"); // of another pipeline the address says nothing yet
+    if ((this.state.stepped && step > 0 && (!traced || first)) || this.state.vetoed)
+      showChange(this.stage, 0);
     this.shell.renderAll();
     this.#showSelected();
   }

@@ -55,6 +55,38 @@ function fullestColumn(pictures, wide, tall) {
   return best.x;
 }
 
+/**
+ * What stands in the middle, to be found again in another session over the same graph: nodes of the
+ * source, the nearest first, and where the camera stands beside each.
+ * @param {Stage} stage
+ */
+export function aroundMiddle({ session: s, camera, panes }) {
+  const { x, y } = camera;
+  const boxes = panes[camera.lead].picture?.boxes ?? [];
+  return boxes
+    .filter(({ kind, occ }) => s && kind === "node" && occ < s.union.sources)
+    .map((b) => ({
+      id: s?.union.recs[b.occ].id ?? "",
+      dx: x - b.x - b.w / 2,
+      dy: y - b.y - b.h / 2,
+    }))
+    .sort((a, b) => Math.hypot(a.dx, a.dy) - Math.hypot(b.dx, b.dy));
+}
+
+/** The camera where it stood beside them. @param {Stage} stage @param {ReturnType<typeof aroundMiddle>} places */
+export function showAgain(stage, places) {
+  const { session: s, camera } = stage;
+  const pane = stage.panes[camera.lead];
+  const byKey = s?.picture(pane.which).byKey;
+  camera.slack = 0; // it was of another layout
+  for (const { id, dx, dy } of places) {
+    const b = s && byKey?.get(s.boxOf(id));
+    if (b?.kind !== "node") continue;
+    camera.flyTo({ x: b.x + b.w / 2 + dx, y: b.y + b.h / 2 + dy }, 0);
+    break;
+  }
+}
+
 /** The whole graph, in all panes. @param {Stage} stage @param {number} ms */
 export function showAll(stage, ms) {
   const s = stage.session;

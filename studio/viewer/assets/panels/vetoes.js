@@ -3,6 +3,7 @@
 // card of the one that was just vetoed: what stays as it is, and what that cost.
 
 import { button, h, swatch } from "../page/dom.js";
+import { Comparison } from "../session/comparison.js";
 import { counted } from "../page/numbers.js";
 import { chips, nodeChip, restoreLink, stepLink } from "./parts.js";
 import { costOf } from "./vetoing.js";
@@ -43,7 +44,7 @@ function offer(context, s, step) {
   return h(
     "p",
     `${s.titleOf(step)} rewrites this place now, `,
-    stepLink(context, step.n),
+    stepLink(context, step.n, s.ownTarget(step.n)),
     " ",
     button("Do not make that one either", "Veto it too", too, "pl-link"),
   );
@@ -56,7 +57,9 @@ function changes(context, s, { gone, fresh }) {
   const lost = gone.slice(0, LISTED).map((step) => h("li", `− ${s.titleOf(step)}`));
   const made = fresh
     .slice(0, LISTED)
-    .map((step) => h("li", `+ ${s.titleOf(step)}, `, stepLink(context, step.n)));
+    .map((step) =>
+      h("li", `+ ${s.titleOf(step)}, `, stepLink(context, step.n, s.ownTarget(step.n))),
+    );
   const more = all - lost.length - made.length;
   return h(
     "details.pl-changes",
@@ -76,7 +79,9 @@ function ongoing({ actions }, s) {
     s.current &&
     h(
       "p.pl-dim",
-      `Step ${s.step} is now `,
+      s instanceof Comparison
+        ? `Number ${s.step} of those that differ is now `
+        : `Step ${s.step} is now `,
       button("Show this rewrite", s.titleOf(s.current), go, "pl-link"),
     )
   );

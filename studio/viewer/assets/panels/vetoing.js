@@ -7,7 +7,7 @@ import { differing } from "../trace/combined.js";
 
 /**
  * @typedef {object} Vetoed a rewrite that was vetoed, and what became of the others
- * @property {StepRecord} step as it was
+ * @property {StepRecord} step as it was in the trace of its pipeline, as all of them are
  * @property {PassRecord | undefined} pass
  * @property {StepRecord[]} gone later steps that are no more, as they were
  * @property {StepRecord[]} fresh steps that were not there before
@@ -48,10 +48,10 @@ export class Vetoing {
     const { asked } = this;
     this.asked = null;
     /** @type {Vetoed | null} */ let vetoed = null;
-    const held = session.trace?.vetoed?.some((v) => v.match === asked?.step.match);
-    const traces = [asked?.session.trace, session.trace];
-    if (asked && held && traces[0] && traces[1] && asked.session.graph === session.graph) {
-      vetoed = outcome(asked.step, traces[0], traces[1]);
+    const [was, is] = [asked?.session.ownTrace, session.ownTrace];
+    const held = is?.vetoed?.some((v) => v.match === asked?.step.match);
+    if (asked && held && was && is && asked.session.graph === session.graph) {
+      vetoed = outcome(was.steps[(asked.step.own ?? asked.step.n) - 1], was, is);
       session.mark("vetoed", asked.step.matched);
     }
     this.#tell(vetoed);
@@ -85,28 +85,16 @@ export class Vetoing {
 /** @param {StepRecord} step @param {StepsJson} before @param {StepsJson} after @returns {Vetoed} */
 function outcome(step, before, after) {
   const { onlyFirst, onlySecond } = differing(before, after);
-  const told = (/** @type {StepRecord[]} */ steps) => new Set(steps.map(ofConstants));
-  const [was, is] = [told(onlyFirst), told(onlySecond)];
-  const gone = onlyFirst.filter((other) => other !== step && !is.has(ofConstants(other) ?? ""));
-  const fresh = onlySecond.filter((other) => !was.has(ofConstants(other) ?? ""));
   const place = new Set(step.matched);
   return {
     step,
     pass: before.passes[step.pass],
-    gone,
-    fresh,
-    elsewhere: fresh.filter(
+    gone: onlyFirst.filter((other) => other !== step),
+    fresh: onlySecond,
+    elsewhere: onlySecond.filter(
       (other) => other.pass !== step.pass && other.matched.some((id) => place.has(id)),
     ),
   };
-}
-
-/**
- * A step by which only constants come and go is the same wherever it was found: what it says of them.
- * @param {StepRecord} step @returns {string | null} null where nodes come or go
- */
-function ofConstants({ added, removed, pass, rule, why }) {
-  return added.length + removed.length ? null : JSON.stringify([pass, rule, why]);
 }
 
 /** What a veto cost, in words. @param {Vetoed} vetoed */

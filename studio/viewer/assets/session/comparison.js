@@ -51,6 +51,10 @@ export class Comparison extends Session {
     return this.at;
   }
   /** @override */
+  get ownTrace() {
+    return this.sides[0].trace;
+  }
+  /** @override */
   get steps() {
     return this.differing;
   }
@@ -124,6 +128,11 @@ export class Comparison extends Session {
   /** @override @param {StepRecord} step @param {number} n */
   targetOf(step, n) {
     return this.sides[this.sideOf(step)].targets.get(n) ?? null;
+  }
+
+  /** @override @param {number} n */
+  ownTarget(n) {
+    return this.sides[0].targets.get(n) ?? null;
   }
 
   /**

@@ -53,6 +53,10 @@ export class Session {
   get step() {
     return this.afterCursor.step;
   }
+  /** What the passes at the left make: vetoes are theirs. */
+  get ownTrace() {
+    return this.trace;
+  }
   get steps() {
     return this.trace?.steps ?? [];
   }
@@ -121,6 +125,11 @@ export class Session {
    * @returns {number | null} null where it is no step of this session
    */
   targetOf(_step, n) {
+    return n;
+  }
+
+  /** The same for a step of `ownTrace`. @param {number} n @returns {number | null} */
+  ownTarget(n) {
     return n;
   }
 

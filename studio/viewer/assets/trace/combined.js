@@ -36,7 +36,10 @@ export function combine(graph, a, b) {
  */
 export const differing = (a, b) => new Matching(a, b).differing(b.steps);
 
-/** Finds rewrites made twice: the same rule of the same pass at the same nodes, with the same result. */
+/**
+ * Finds rewrites made twice: the same rule of the same pass at the same nodes, with the same result. One by
+ * which only constants come and go is the same wherever it was found, where it says the same of them.
+ */
 class Matching {
   /** @param {StepsJson} a @param {StepsJson} b */
   constructor(a, b) {
@@ -66,6 +69,8 @@ class Matching {
 
   /** @param {StepRecord} step @param {StepsJson} trace */
   #place(step, trace) {
+    if (isOfConstants(step))
+      return JSON.stringify([trace.passes[step.pass]?.id, step.rule, step.why]);
     const nodes = [step.root, ...step.matched].map((id) => (trace === this.b ? this.#id(id) : id));
     return [trace.passes[step.pass]?.id, step.rule, ...nodes].join(" ");
   }
@@ -176,6 +181,10 @@ function takeBack(graph, a) {
   }
   return step;
 }
+
+/** Whether it leaves all nodes as they are, but for what they read. @param {StepRecord} step */
+const isOfConstants = ({ added, removed, changed }) =>
+  !added.length && !removed.length && !Object.keys(changed ?? {}).length;
 
 /** What one sees of a node. @param {NodeRecord | undefined} rec */
 export const signature = (rec) => JSON.stringify([rec?.op, rec?.brief, rec?.rows, rec?.attrs]);
