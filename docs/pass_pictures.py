@@ -1,13 +1,14 @@
 """What a rule does, as a picture: one golden case of a pass, before and after, side by side.
 
-The case is the one whose comments say `# picture`, else the smallest that fires. The pictures lie
-with the page of the studio that shows them, and are installed with it.
+The case is the one whose comments say `# picture`, else of those that fire the smallest that has
+the operators which the pass's own text has before and after. The pictures lie with the page of the
+studio that shows them, and are installed with it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +17,14 @@ import onnx_ir as ir
 
 from docs.graph_drawing import Box, Mark, Side, picture
 from optimizer.model.graph import graph_id, walk_nodes
+from optimizer.registry import find
 from studio.graphview.graph_file import graph_json, groups_of
 from tests.optimizer.graphs import opened
 from tests.optimizer.passes import golden
 
 FOLDER = Path(__file__).parents[1] / "studio" / "passes" / "pictures"
 _CHOSEN = re.compile(r"^# picture$", re.MULTILINE)
+_OPERATOR = re.compile(r"\b[A-Z]\w+")
 _NEW = re.compile(r"~\d+$")
 """Ends the names of nodes that a rewrite made."""
 
@@ -31,16 +34,35 @@ def pass_pictures() -> dict[Path, str]:
     by_pass: dict[str, list[golden.Case]] = {}
     for path in sorted(golden.FOLDER.glob("*/*.txt")):
         by_pass.setdefault(path.parent.name, []).append(golden.read(path))
-    chosen = {pass_id: _chosen(cases) for pass_id, cases in by_pass.items()}
+    chosen = {pass_id: _chosen(pass_id, cases) for pass_id, cases in by_pass.items()}
     return {FOLDER / f"{pass_id}.svg": _drawn(case) for pass_id, case in chosen.items() if case}
 
 
-def _chosen(cases: list[golden.Case]) -> golden.Case | None:
+def _chosen(pass_id: str, cases: Sequence[golden.Case]) -> golden.Case | None:
+    """The one to draw of a pass's cases; None where none fires."""
     firing = [case for case in cases if _squeezed(case.before) != _squeezed(case.sections["after"])]
     marked = [case for case in cases if _CHOSEN.search(case.head)]
-    ranked = sorted(firing, key=lambda case: (_size(case), case.path.stem))
+    declared = find(pass_id)
+    text: Mapping[str, str] = {} if declared is None else declared.documentation()
+    told = [_operators(text.get(side, "")) for side in ("Before", "After")]
+    known = frozenset[str]().union(*(ops for case in firing for ops in _sides(case)))
+
+    def lacking(case: golden.Case) -> int:
+        return sum(
+            len((words & known) - has) for words, has in zip(told, _sides(case), strict=True)
+        )
+
+    ranked = sorted(firing, key=lambda case: (lacking(case), _size(case), case.path.stem))
     changing = [case for case in ranked if not case.path.stem.startswith("keeps-")]
     return next(iter([*marked, *changing]), None)
+
+
+def _sides(case: golden.Case) -> list[frozenset[str]]:
+    return [_operators(text) for text in (case.before, case.sections["after"])]
+
+
+def _operators(text: str) -> frozenset[str]:
+    return frozenset(_OPERATOR.findall(text))
 
 
 def _size(case: golden.Case) -> int:

@@ -154,6 +154,7 @@ def _pass(declared: type[Pass], model: InModel) -> None:
     if picture := picture_of(declared.id, dark=is_dark()):
         with st.container(key="pass-picture"):
             st.image(picture, width="content", alt=told_of(declared.id))
+            st.caption("One of its test cases.")
     st.html(before_after_html(declared))
     st.html(safety_html(declared))
     if spelled := spellings_html(declared):

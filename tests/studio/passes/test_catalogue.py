@@ -73,6 +73,27 @@ def test_a_picture_shows_what_goes_what_comes_and_what_stays() -> None:
     assert picture_of("no-such-pass", dark=False) == ""
 
 
+@pytest.mark.parametrize(
+    ("pass_id", "told"),
+    [
+        ("eliminate-dropout", "before: Dropout, MatMul; after: MatMul"),
+        ("optimize-by-onnxruntime", "before: Conv, BatchNormalization, Relu; after: FusedConv"),
+        (
+            "lower-pooling",
+            "before: MaxPool; after: Pad, Slice, Slice, Slice, Max, Slice, Slice, Max",
+        ),
+    ],
+)
+def test_the_picture_has_the_operators_of_the_text_above_and_below_it(
+    pass_id: str, told: str
+) -> None:
+    assert told_of(pass_id) == told
+    text = known(pass_id).documentation()
+    for side, operators in zip(("Before", "After"), told.split("; "), strict=True):
+        for operator in operators.partition(": ")[2].split(", "):
+            assert operator in text[side]
+
+
 def test_a_link_brings_the_pass_back_and_nonsense_is_passed_over() -> None:
     choice = PassesChoice("fuse-pad-conv", "pad conv")
     assert from_link(PassesChoice, to_link(choice)) == choice
