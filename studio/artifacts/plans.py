@@ -57,8 +57,8 @@ def kept_plan(key: str) -> KeptPlan:
         with suppress(OSError, ValueError):  # removed at this very moment, or damaged
             return _read(path)
     raise StudioError(
-        "The plan of this link is not on this server any more: make it again on the page"
-        " Precision or Layout, or go back to a preset in Rewrite."
+        "The plan of this link is not on this server any more, so no pass was run. Choose a preset"
+        " in Rewrite, or make the plan again: on Precision or Layout, by an order or from a file."
     )
 
 

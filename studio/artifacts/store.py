@@ -57,6 +57,15 @@ _FOREIGN = JobLimits(seconds=1200)
 """Of a run in which other projects' optimizers have their say, too."""
 VERIFIED = Value(Format(Verified, "passlens.verified/1", "verification"))
 
+_SIDES = (
+    (
+        "The second model crashes where the first one runs",
+        "The rewritten model crashes where the source runs",
+    ),
+    ("The second model", "The rewritten model"),
+    ("The first model", "The source"),
+)
+
 
 class Store:
     """The folder of models and runs."""
@@ -233,6 +242,9 @@ class Store:
         """
 
         def make(draft: Path) -> None:
+            if not run.result.steps:
+                VERIFIED.write(draft, Verified("equal", "Nothing was rewritten: it is the source."))
+                return
             checked = verify(
                 model.folder / SOURCE,
                 self.materialize(model, run, run.result.steps),
@@ -241,9 +253,9 @@ class Store:
                 budget=LOSSY if run.result.lossy else None,
                 **following,
             )
-            VERIFIED.write(draft, Verified(checked.verdict, str(checked)))
+            VERIFIED.write(draft, Verified(checked.verdict, _of_rewriting(str(checked))))
 
-        folder = run.folder / "verified-1"
+        folder = run.folder / "verified-2"
         return self._read(folder, make, lambda: VERIFIED.read(folder, None), following)
 
     def file(self, model_key: str, run: str | None = None) -> Path | None:
@@ -318,6 +330,15 @@ class Store:
 def _name(run: Path) -> str:
     """Of a run's folder, to send all jobs about a run to the worker that has its trace open."""
     return f"{run.parent.name}/{run.name}"
+
+
+def _of_rewriting(text: str) -> str:
+    """What was verified, with the names of the two models: the source and the rewritten one."""
+    head, colon, reason = text.partition(": ")
+    for place, name in _SIDES:
+        if reason.startswith(place):
+            return f"{head}{colon}{name}{reason.removeprefix(place)}"
+    return text
 
 
 def _is_current(folder: Path) -> bool:

@@ -63,6 +63,26 @@ def test_while_optimizing_nobody_is_told_there_are_no_rewrites(opened: Opened) -
     assert "no rewrites yet" in page.locator(".pl-head").last.inner_text()
 
 
+def test_where_no_pass_is_on_nobody_is_told_that_passes_found_nothing(opened: Opened) -> None:
+    page = opened("fixture=tour-none")
+    heading = page.locator(".pl-card h2")
+    assert heading.inner_text() == "Nothing to rewrite"
+    page.evaluate("""update({ pipeline: { preset: "none", presets: ["none"], enabled: [] } })""")
+    assert heading.inner_text() == "No pass is on"
+    assert "found a place" not in page.locator(".pl-card").inner_text()
+
+
+def test_where_passes_could_not_run_the_card_does_not_ask_to_switch_them_on(opened: Opened) -> None:
+    page = opened("fixture=folding&mode=model")
+    page.evaluate(
+        "update({ mode: 'rewrite', message: { kind: 'error', text: 'The plan is gone.' } })"
+    )
+    assert page.locator(".pl-card h2").inner_text() == "Nothing was rewritten"
+    assert "Switch passes on" not in page.locator(".pl-card").inner_text()
+    page.evaluate("update({ message: null })")
+    assert page.locator(".pl-card h2").inner_text() == "No rewrites yet"
+
+
 def test_a_tip_never_covers_what_it_explains(opened: Opened) -> None:
     page = opened("fixture=cnn8&step=0")
     for ident in ("i0", "n0", "n1", "n3", "/layer1/block.0"):

@@ -9,6 +9,8 @@ import pytest
 from optimizer.codec import Format
 from optimizer.errors import StudioError
 from optimizer.pipeline import Pipeline
+from optimizer.verify import Verification
+from optimizer.verify.verification import Verdict
 from profiling.workers import default_pool
 from studio.artifacts import store as store_module
 from studio.artifacts.artifact import Value
@@ -55,6 +57,47 @@ def test_a_run_gives_steps_a_model_at_a_step_a_trace_and_a_picture(
     assert store.get(EXPORTED, (tour, run), None).stat().st_size > 1000
     dot = store.get(PICTURE, (tour, run), PictureRequest(3, None, "dot")).read_text()
     assert dot.startswith("digraph")
+
+
+def test_where_nothing_was_rewritten_there_is_nothing_to_compare(
+    store: Store, tour: OpenedModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "verify", None)
+    found = store.verified(tour, store.run(tour, Pipeline.of("none")))
+    assert found == Verified("equal", "Nothing was rewritten: it is the source.")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "reason", "text"),
+    [
+        (
+            "differs",
+            "The second model does not run: no kernel.",
+            "Outputs differ: The rewritten model does not run: no kernel.",
+        ),
+        (
+            "differs",
+            "The second model crashes where the first one runs: SIGFPE.",
+            "Outputs differ: The rewritten model crashes where the source runs: SIGFPE.",
+        ),
+        (
+            "not_run",
+            "The first model was not run: too large.",
+            "Not verified: The source was not run: too large.",
+        ),
+        ("differs", "Output 'second model': 3.", "Outputs differ: Output 'second model': 3."),
+    ],
+)
+def test_a_verdict_calls_the_models_source_and_rewritten_one(
+    store: Store,
+    tour: OpenedModel,
+    monkeypatch: pytest.MonkeyPatch,
+    verdict: Verdict,
+    reason: str,
+    text: str,
+) -> None:
+    monkeypatch.setattr(store_module, "verify", lambda *_, **__: Verification(verdict, reason))
+    assert store.verified(tour, store.run(tour, Pipeline.of("portable"))).text == text
 
 
 def test_a_step_that_does_not_exist_leaves_nothing_behind(store: Store, tour: OpenedModel) -> None:

@@ -31,9 +31,14 @@ export class Card {
   #content(s) {
     const { data, vetoed, stepped } = this.state;
     const step = stepped ? s.current : null;
-    if (!s.trace) return waiting(data?.busy ?? null);
+    if (!s.trace) return waiting(data);
     if (vetoed) return vetoCard(this.context, vetoed);
     if (s instanceof Comparison && !step) return comparisonCard(this.context, s);
+    if (!s.steps.length && !data?.pipeline?.enabled.length)
+      return told(
+        "No pass is on",
+        "So both panes show the source. Choose a preset at the left, or switch passes on: every rewrite they make will be one step here.",
+      );
     if (!s.steps.length)
       return told(
         "Nothing to rewrite",
@@ -217,8 +222,14 @@ const ruleLine = ({ rule }, pass) =>
 /** @param {string} title @param {string} text */
 const told = (title, text) => [h("h2", title), h("p.pl-empty", text)];
 
-/** Before there is a trace: it is being made, or nothing is to be made. @param {Descriptor["busy"]} busy */
-function waiting(busy) {
+/** Before there is a trace: it is being made, or cannot be, or nothing is to be made. @param {Descriptor | null} data */
+function waiting(data) {
+  const busy = data?.busy;
+  if (data?.message?.kind === "error" && !busy)
+    return told(
+      "Nothing was rewritten",
+      "The message over the graph says why. Other passes or a preset, chosen at the left, start anew.",
+    );
   if (busy)
     return told(
       busy.text.split(":")[0],
