@@ -9,8 +9,10 @@ from typing import Any, cast
 import streamlit as st
 from streamlit.components.v2 import component
 
+from optimizer.errors import Cancelled
 from studio.artifacts.opened import OpenedModel
 from studio.gallery import gallery
+from studio.model.chooser import Attempt
 from studio.opening import try_again
 from studio.page.parts import go_to
 from studio.services import store, tasks
@@ -39,22 +41,32 @@ _HTML = """
 """
 
 
-def show_bar(title: str) -> None:
+def show_bar(title: str, *, opening: str = "") -> None:
     """The open model's name with the menu, and Share; whoever asks for another page gets there.
 
     Args:
         title: of the open model; it may quote the model, and is only ever shown as text.
+        opening: what became of another one that the visitor wanted, in words; the same holds.
     """
     with st.container(key="open-model", width="content"):
         result = _component()(
             key=_KEY,
-            data={"title": title, "sections": _sections()},
+            data={"title": title, "sections": _sections(), "opening": opening},
             on_model_change=_open,
             on_go_change=_nothing,
             on_view_change=_left,
         )
     if (place := result.get("go")) in _PLACES:
         go_to(place)
+
+
+def about_opening(attempt: Attempt | None) -> str:
+    """What became of what the visitor wanted to open and went away from, in a few words."""
+    if attempt is None or isinstance(attempt.task.error, Cancelled):
+        return ""
+    if not attempt.task.done:
+        return f"Opening {attempt.name}"
+    return f"{'Not opened' if attempt.task.error else 'Ready'}: {attempt.name}"
 
 
 def _sections() -> list[dict[str, Any]]:

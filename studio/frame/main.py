@@ -10,10 +10,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from studio.frame.bar import show_bar
+from studio.frame.bar import about_opening, show_bar
 from studio.frame.places import BEHIND_SHARE, HOME, PLACES, title
+from studio.model.chooser import being_opened
 from studio.opening import hold_open, title_of
-from studio.page.parts import arrive, end_parts, set_places
+from studio.page.parts import arrive, end_parts, run_again_after, set_places
 from studio.workspace import current, remember
 
 ASSETS = Path(__file__).parents[1] / "assets"
@@ -44,6 +45,9 @@ set_places(places)
 page = st.navigation(list(places.values()), position="top")
 arrive(page)
 remember(current())
-show_bar(name or "No model")
+# The page Model tells of it by itself, and goes on with it.
+wanted = None if page == places["model"] else being_opened()
+show_bar(name or "No model", opening=about_opening(wanted))
 page.run()
+run_again_after([] if wanted is None or wanted.task.done else [wanted.task])
 hold_open(current())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 import streamlit as st
@@ -31,12 +32,14 @@ class Attempt:
 
     Attributes:
         source: where it was named.
+        name: of the file.
         task: what became of it.
         over: the model that was open then; whoever opens another one has moved on.
         files: what was uploaded, for the data files that may come after it.
     """
 
     source: Literal["upload", "path"]
+    name: str
     task: Task[OpenedModel]
     over: str
     files: Files = field(default_factory=dict[str, bytes])
@@ -65,9 +68,10 @@ def _upload() -> None:
         label_visibility="collapsed",
     )
     if files:
-        known = _attempt()
+        known = being_opened()
         chosen = together({f.name: f.getvalue() for f in files}, known.files if known else {})
-        _begin(Attempt("upload", upload_task(chosen), current().model, chosen))
+        name = next(filter(looks_like_a_model, chosen), next(iter(chosen)))
+        _begin(Attempt("upload", name, upload_task(chosen), current().model, chosen))
         _raise(_UPLOADS)
         st.rerun()
 
@@ -95,12 +99,12 @@ def _path() -> None:
         ).strip()
         asked = st.form_submit_button("Open")
     if asked and path:
-        _begin(Attempt("path", path_task(path), current().model))
+        _begin(Attempt("path", Path(path).name, path_task(path), current().model))
 
 
 def _outcome() -> None:
     """What became of the last attempt; a failure is told here and leaves the open model open."""
-    attempt = _attempt()
+    attempt = being_opened()
     if attempt is None:
         return
     if not attempt.task.wait(PATIENCE_S):
@@ -114,13 +118,13 @@ def _outcome() -> None:
 
 
 def _begin(attempt: Attempt) -> None:
-    earlier = _attempt()
+    earlier = being_opened()
     if earlier is not None and earlier.task is not attempt.task:
         earlier.task.cancel()
     st.session_state[_ATTEMPT] = attempt
 
 
-def _attempt() -> Attempt | None:
+def being_opened() -> Attempt | None:
     """The last attempt, as long as nothing else was opened since."""
     attempt: Attempt | None = st.session_state.get(_ATTEMPT)
     if attempt is not None and attempt.over != current().model:

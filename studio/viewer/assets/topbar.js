@@ -4,6 +4,7 @@
 
 import { fill } from "./page/dom.js";
 import { hearLeaving } from "./page/link.js";
+import { OpeningNote } from "./topbar/opening-note.js";
 import { ModelMenu } from "./topbar/model-menu.js";
 import { SharePanel } from "./topbar/share-panel.js";
 
@@ -11,6 +12,7 @@ import { SharePanel } from "./topbar/share-panel.js";
  * @typedef {object} BarData
  * @property {string} title of the open model
  * @property {import("./topbar/model-menu.js").Section[]} sections of the menu
+ * @property {string} opening what becomes of another one that was to be opened; or nothing
  */
 /**
  * @typedef {object} BarComponent
@@ -20,7 +22,7 @@ import { SharePanel } from "./topbar/share-panel.js";
  * @property {(name: "view", value: object) => void} setStateValue
  */
 
-/** @type {WeakMap<object, {menu: ModelMenu, share: SharePanel}>} */
+/** @type {WeakMap<object, {note: OpeningNote, menu: ModelMenu, share: SharePanel}>} */
 const bars = new WeakMap();
 
 /** Streamlit's drop zone says that it is decoration, and has a name all the same: it is a group. */
@@ -42,10 +44,12 @@ export default function topBar(component) {
   latest = component;
   let bar = bars.get(parent);
   if (!bar) {
-    bar = { menu: new ModelMenu(), share: new SharePanel() };
+    bar = { note: new OpeningNote(), menu: new ModelMenu(), share: new SharePanel() };
     bars.set(parent, bar);
-    fill(parent.querySelector("[data-passlens-bar]"), bar.menu.el, bar.share.el);
+    const { note, menu, share } = bar;
+    fill(parent.querySelector("[data-passlens-bar]"), note.el, menu.el, share.el);
   }
+  bar.note.update(component);
   bar.menu.update(component);
   bar.share.update(component);
 }

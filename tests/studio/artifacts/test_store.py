@@ -96,7 +96,10 @@ def test_a_verdict_calls_the_models_source_and_rewritten_one(
     reason: str,
     text: str,
 ) -> None:
-    monkeypatch.setattr(store_module, "verify", lambda *_, **__: Verification(verdict, reason))
+    def judged(*_: object, **__: object) -> Verification:
+        return Verification(verdict, reason)
+
+    monkeypatch.setattr(store_module, "verify", judged)
     assert store.verified(tour, store.run(tour, Pipeline.of("portable"))).text == text
 
 
