@@ -56,6 +56,7 @@ class SymbolicValues:
 
     Attributes:
         contradictions: what cannot be, by value: text for people.
+        opset: the version of ONNX's operators whose rules are followed.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class SymbolicValues:
             slices_fit: see `operators.movement.slice_`.
             given: what is known already, of inputs.
         """
-        self._opset = model.opset_imports.get("", model.opset_imports.get("ai.onnx", 1))
+        self.opset = model.opset_imports.get("", model.opset_imports.get("ai.onnx", 1))
         self._functions = {key for key in model.functions if key[0] != LAYOUTS}
         self._slices_fit = slices_fit
         self._facts: dict[ir.Value, Fact] = dict(given)
@@ -208,7 +209,7 @@ class SymbolicValues:
         for attribute in node.attributes.data.values():  # this is hot: a view of it is slow
             if attribute.ref_attr_name is not None:
                 return [], []
-        call = Call(node, self._facts.__getitem__, opset=self._opset, slices_fit=self._slices_fit)
+        call = Call(node, self._facts.__getitem__, opset=self.opset, slices_fit=self._slices_fit)
         try:
             typed = list(rule(call))
         except Contradiction as error:

@@ -89,8 +89,8 @@ class EditedGraph:
         return self._symbolic.refine(node) if self._symbolic is not None else ()
 
     def contradiction(self, value: ir.Value) -> str:
-        """How what is declared of a value cannot be, as far as is known."""
-        if self._symbolic is None:
+        """How what is declared of a value cannot be; nothing where its model's opset has moved."""
+        if self._symbolic is None or self.state.model.opset_imports.get("") != self._symbolic.opset:
             return ""
         self._symbolic.fact(value)
         return self._symbolic.contradictions.get(value, "")

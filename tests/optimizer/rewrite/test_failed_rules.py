@@ -6,14 +6,17 @@ import json
 import zipfile
 from pathlib import Path
 
+import onnx_ir as ir
 import pytest
 
 from optimizer.model.writer import to_bytes
 from optimizer.pipeline import Pipeline
+from optimizer.registry import Pass, rule
 from optimizer.rewrite.driver import optimize
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import Trace
 from optimizer.rewrite.trace_file import open_trace, save_trace
+from optimizer.rules import Context, NewNode, Outcome, Replacement
 from tests.optimizer.graphs import loaded, parsed
 from tests.optimizer.rewrite.failing import planted
 
@@ -84,3 +87,23 @@ def test_every_step_beside_a_failure_is_there_forward_and_backward(step: int) ->
     there = cursor.materialize(step)
     assert cursor.materialize(trace.steps) == result
     assert cursor.materialize(step) == there
+
+
+class TurnsRound(Pass):
+    """Writes one operator as another one, and back."""
+
+    id = "turns-round"
+    family = "node"
+
+    @rule("Ceil", "Floor", name="Turned")
+    def match(self, node: ir.Node, context: Context) -> Outcome:
+        """The other one."""
+        other = {"Ceil": "Floor", "Floor": "Ceil"}[node.op_type]
+        return Replacement.by(NewNode(other, node.inputs), "A test may.", node)
+
+
+def test_rules_that_undo_each_other_are_stopped_and_the_trace_says_so() -> None:
+    source = parsed(SOURCE.replace("Exp", "Ceil"))
+    trace = optimize(loaded(source), Pipeline((TurnsRound(),)))
+    assert trace.stopped == "Rules undid each other; stopped after 64 rewrites at one place."
+    assert trace.steps == 66
