@@ -57,11 +57,15 @@ def mean(of: Term, name: str, *where: Condition) -> Term:
 
     tf2onnx writes one over all axes but the first two as GlobalAveragePool.
     """
-    axes, kept = Parameter("axes", 1, (-1,)), {"keepdims": 1}
     return either(
-        node("ReduceMean", of, name=name, where=where, settings=kept, parameters=[axes]),
-        node("GlobalAveragePool", of, name=name, where=where),
+        reduce_mean(of, name, *where), node("GlobalAveragePool", of, name=name, where=where)
     )
+
+
+def reduce_mean(of: Term, name: str, *where: Condition, axis: int = -1) -> Term:
+    """A mean that keeps its axes; in the smallest model it runs over this one."""
+    axes, kept = Parameter("axes", 1, (axis,)), {"keepdims": 1}
+    return node("ReduceMean", of, name=name, where=where, settings=kept, parameters=[axes])
 
 
 def _axes(reduction: ir.Node, rank: int | None, context: Context) -> list[int]:
@@ -93,6 +97,69 @@ def over_last_axes(mean: str) -> Condition:
         return f"the size {unknown[0]} is not known" if unknown else None
 
     return Condition("The mean runs over the last axes, of known sizes", check)
+
+
+def over_inner_axis(mean: str, least: int) -> Condition:
+    """A reduction runs over one axis, not the last one, of at least so many elements."""
+
+    def check(found: Found, context: Context) -> str | None:
+        source = found.named[mean].inputs[0]
+        sizes, axis = context.symbolic.shape(source), inner_axis(found, mean, context)
+        if sizes is None:
+            return "the rank is not known"
+        if axis is None:
+            return f"it runs over {plain(_axes(found.named[mean], len(sizes), context))}"
+        size = sizes[axis]
+        return None if isinstance(size, int) and size >= least else f"it has {size}"
+
+    return Condition(f"The mean runs over one axis before the last, of {least} or more", check)
+
+
+def inner_axis(found: Found, mean: str, context: Context) -> int | None:
+    """The one axis that a reduction runs over, if it is not the last one."""
+    reduction = found.named[mean]
+    rank = context.rank(reduction.inputs[0])
+    axes = _axes(reduction, rank, context)
+    if rank is None or len(axes) != 1:
+        return None
+    return axes[0] % rank if axes[0] % rank < rank - 1 else None
+
+
+def same_inner_axis(second: str, first: str) -> Condition:
+    """Two reductions run over the same axis, which is not the last one."""
+
+    def check(found: Found, context: Context) -> str | None:
+        axes = [inner_axis(found, name, context) for name in (first, second)]
+        return None if axes[0] == axes[1] else f"they run over {axes[0]} and {axes[1]}"
+
+    return Condition(f"The {second} runs over the axis of the {first}", check)
+
+
+def along_inner_axis(name: str, mean: str) -> Condition:
+    """A value is constant and has a number for each element of the axis that a mean runs over."""
+
+    def check(found: Found, context: Context) -> str | None:
+        if in_inner_axis(found, name, mean, context) is not None:
+            return None
+        value = found.values[name]
+        return f"{plain(context.symbolic.shape(value))}, {value.dtype or 'no type'}"
+
+    return Condition(f"The {name} is constant, a number for each element of that axis", check)
+
+
+def in_inner_axis(found: Found, name: str, mean: str, context: Context) -> NewInitializer | None:
+    """Scale or bias with one axis; None where it does not fit that of the mean."""
+    value, source = found.values[name], found.named[mean].inputs[0]
+    data, sizes = context.array(value), context.symbolic.shape(source)
+    axis = inner_axis(found, mean, context)
+    if data is None or sizes is None or axis is None or source is None:
+        return None
+    place = data.ndim - (len(sizes) - axis)
+    if not 0 <= place <= axis or value.dtype != source.dtype:
+        return None
+    if data.shape[place] != data.size or data.size != sizes[axis]:
+        return None
+    return NewInitializer.of(data.reshape(-1), value.name or name)
 
 
 def same_axes(second: str, first: str) -> Condition:

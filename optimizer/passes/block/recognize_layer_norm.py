@@ -22,7 +22,7 @@ from optimizer.patterns import (
     node,
 )
 from optimizer.registry import Pass, register
-from optimizer.rules import Context, Declined, NewInitializer, NewNode, Outcome
+from optimizer.rules import Context, Declined, NewInitializer, NewNode, Outcome, Replacement
 
 OPSET = 17
 """The first operator set with LayerNormalization."""
@@ -159,6 +159,11 @@ def _recognized(found: Found, context: Context) -> Outcome:
         _operator(found, context),
         f"These {len(found.nodes)} nodes normalize over the last axes.",
     )
+    return in_opset_17(done, found, context)
+
+
+def in_opset_17(done: Replacement, found: Found, context: Context) -> Outcome:
+    """What has a LayerNormalization, with the move to an operator set that has the operator."""
     if context.opset() >= OPSET:
         return done
     problem = _obstacle(found.root, context)
