@@ -56,8 +56,8 @@ class Session:
     Args:
         path: the model's file.
         frugal: keep little memory: what a node needs is made right before it, as far as the file's
-            order allows (weights that the file itself transposes, above all), no arena holds on to
-            what is free, and weights are not laid out anew for the kernels.
+            order allows (weights that the file itself transposes, above all), and no arena holds on
+            to what is free.
 
     Raises:
         NotRunnable: the runtime refuses the model.
@@ -72,7 +72,6 @@ class Session:
         if frugal:
             options.execution_order = ort.ExecutionOrder.PRIORITY_BASED
             options.enable_cpu_mem_arena = options.enable_mem_pattern = False
-            options.add_session_config_entry(_NO_PREPACKING, "1")
         with _refusals():
             self._session: Any = ort.InferenceSession(
                 _mapped(path, options),
@@ -134,6 +133,8 @@ def _options() -> Any:  # the runtime's classes have no types
     options.inter_op_num_threads = 1
     options.log_severity_level = 4
     options.use_deterministic_compute = True
+    # Weights that are laid out anew for the kernels give other bits, and take their memory again.
+    options.add_session_config_entry(_NO_PREPACKING, "1")
     for pool in ("intra_op", "inter_op"):
         options.add_session_config_entry(f"session.{pool}.allow_spinning", "0")
     return options
@@ -150,7 +151,6 @@ def _mapped(path: Path, options: Any) -> bytes | str:
     if data is None:
         return str(path)
     options.add_session_config_entry(_FOLDER_OF_DATA, str(file.parent))
-    options.add_session_config_entry(_NO_PREPACKING, "1")
     return data
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from optimizer.model import outline
@@ -53,3 +54,23 @@ def test_a_large_file_is_run_through_a_link_from_another_folder(
     np.testing.assert_allclose(
         shared_pool(run_outlined, link, x), x @ weights, rtol=1e-4, atol=1e-4
     )
+
+
+def run_whole(path: Path, x: np.ndarray) -> np.ndarray:
+    """What the model gives, its weights read by the runtime; runs in a worker."""
+    return Session(path).run({"x": x})["y"]
+
+
+def test_wherever_weights_lie_the_same_bits_come_out(
+    tmp_path: Path, shared_pool: WorkerPool
+) -> None:
+    inside, outside = tmp_path / "inside.onnx", tmp_path / "outside.onnx"
+    random = np.random.default_rng(0)
+    weights = random.normal(size=(2100, 203)).astype(np.float32)
+    text = "g (float[1, 2100] x) => (float[1, 203] y) { y = MatMul(x, w) }"
+    inside.write_bytes(parsed(text, {"w": weights}))
+    onnx.save(onnx.load(inside), outside, save_as_external_data=True, location="outside.data")
+    x = random.normal(size=(1, 2100)).astype(np.float32)
+    wanted = shared_pool(run_whole, inside, x)
+    np.testing.assert_array_equal(shared_pool(run_whole, outside, x), wanted)
+    np.testing.assert_array_equal(shared_pool(run_outlined, inside, x), wanted)
