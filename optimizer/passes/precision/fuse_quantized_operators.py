@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,8 @@ _OF_ELEMENTS: Mapping[str, str] = {
 """Operators for which there is one on integers, called QLinear…, and its domain."""
 _EIGHT_BITS = (ir.DataType.INT8, ir.DataType.UINT8)
 _WEIGHTED = ("Conv", "Gemm", "MatMul")
+_OF_SCALARS = ("Add", "AveragePool", "Mul")
+"""Those whose scales and zero points ONNX Runtime takes without an axis only."""
 
 
 @register
@@ -47,10 +49,11 @@ class FuseQuantizedOperators(Pass):
     After:
         QLinearConv(x, w)
     When it is safe:
-        Scales and zero points are constant; the values have one scale, weights one or one a channel
-        of the result. The scale of a bias is that of input times weights. Scales are float32 and
-        integers have 8 bits; those read and made are of one type, but that weights may be int8
-        where the others are uint8, and that a Concat mixes types.
+        Scales and zero points are constant; the values, the result too, have one scale, weights one
+        or, if they are no stack of matrices, one a channel of the result. The scale of a bias is
+        that of input times weights, times a Gemm's alpha; one added to a product has a number a
+        column. Scales are float32 and integers have 8 bits; those read and made are of one type,
+        but that weights may be int8 where the others are uint8.
     Numerics:
         The same integers are added up; a result on the border of two may go to the other one.
     Source:
@@ -122,14 +125,17 @@ def _quantized(node: ir.Node, last: ir.Node, context: Context) -> tuple[NewNode,
         raise NotHere("QLinearAveragePool has no dilations")
     count = 2 if node.op_type in ("Conv", "MatMul") else len(node.inputs)
     weighted = node.op_type in _WEIGHTED
-    axis = {"Conv": 0, "MatMul": 1}.get(node.op_type)
     inputs = [
-        _integers(node, index, context, axis=axis if weighted and index == 1 else None)
+        _integers(node, index, context, axis=_channels(node) if weighted and index == 1 else None)
         for index in range(count)
     ]
-    end = _constant(last, 1, context), _zero(last, context)
+    end = _of_result(last, context)
     _check_types(node, inputs, (end[0], last.outputs[0]))
-    operands: list[Operand | None] = [one for found in inputs for one in found.all]
+    scales = [(found.scale, found.zero) for found in inputs]
+    if node.op_type in _OF_SCALARS:
+        end, *scales = (_scalars(pair, context) for pair in (end, *scales))
+    pairs = zip(inputs, scales, strict=True)
+    operands: list[Operand | None] = [one for each, of in pairs for one in (each.data, *of)]
     operands = [*end, *operands] if node.op_type == "Concat" else [*operands, *end]
     if node.op_type == "Conv" and given(node, 2) is not None:
         operands.append(_bias(node, inputs[0], inputs[1], context))
@@ -145,7 +151,7 @@ def _of_matmul(node: ir.Node, last: ir.Node, context: Context) -> tuple[NewNode,
     columns = weight.data.shape[1] if weight.data.shape is not None else 0
     if weight.data.shape is None or len(weight.data.shape) != 2 or not isinstance(columns, int):
         raise NotHere("Its weights are no matrix")
-    adding, bias = _dequantized_bias(node, context)
+    adding, bias = _dequantized_bias(node, columns, context)
     if adding is None:
         adding, added = bias_after(node, columns, context)
         bias = None if added is None else context.array(added)
@@ -170,6 +176,16 @@ def _of_gemm(node: ir.Node, last: ir.Node, context: Context) -> tuple[NewNode, i
     return NewNode("QGemm", [*data.all, *weight.all, *bias], about, MICROSOFT), last
 
 
+def _channels(node: ir.Node) -> int | None:
+    """The axis of constant weights along which ONNX Runtime takes a scale each."""
+    if node.op_type == "Conv":
+        return 0
+    weight = node.inputs[1]
+    # Along axis 1 of a stack of matrices lie their rows.
+    matrix = weight is not None and weight.shape is not None and len(weight.shape) == 2
+    return 1 if matrix else None
+
+
 def _integers(node: ir.Node, index: int, context: Context, *, axis: int | None = None) -> _Integers:
     """What an input is dequantized from, with one scale, or one along `axis`.
 
@@ -186,6 +202,31 @@ def _integers(node: ir.Node, index: int, context: Context, *, axis: int | None =
     if context.attribute(made_by, "block_size"):
         raise NotHere("What it reads has a scale a block")
     return _Integers(made_by.inputs[0], scale, _zero(made_by, context))
+
+
+def _of_result(last: ir.Node, context: Context) -> tuple[ir.Value, Operand]:
+    """Scale and zero point of a QuantizeLinear.
+
+    Raises:
+        NotHere: it has several scales.
+    """
+    scale = _constant(last, 1, context)
+    if context.scalar(scale) is None or context.attribute(last, "block_size"):
+        raise NotHere("Its result has more than one scale")
+    return scale, _zero(last, context)
+
+
+def _scalars(values: Sequence[Operand], context: Context) -> list[Operand]:
+    """Scales and zero points of one element, without the axis that they may have."""
+    made: list[Operand] = []
+    for value in values:
+        data = value.tensor.numpy() if isinstance(value, NewInitializer) else None
+        data = context.array(value) if isinstance(value, ir.Value) else data
+        if data is not None and data.ndim and data.size == 1:
+            made.append(NewInitializer.of(data.reshape(()), "scalar"))
+        else:
+            made.append(value)
+    return made
 
 
 def _check_types(
@@ -212,7 +253,7 @@ def _check_types(
     if weighted and integers[1] == ir.DataType.UINT8 != integers[0]:
         raise NotHere("ONNX Runtime multiplies int8 by int8 alone: its weights are uint8")
     alike = {integers[0], *integers[2:]} if weighted else {*integers}
-    if len(alike) > 1 and node.op_type != "Concat":
+    if len(alike) > 1:
         raise NotHere("What it reads and makes are integers of two types")
 
 
@@ -238,21 +279,30 @@ def _bias(node: ir.Node, data: _Integers, weight: _Integers, context: Context) -
     """The int32 of a bias.
 
     Raises:
-        NotHere: it has another scale than the products.
+        NotHere: it has another scale than the products, which a Gemm multiplies by alpha.
     """
     made_by = producer_of(given(node, 2), "DequantizeLinear")
     integers = None if made_by is None else made_by.inputs[0]
     scale = None if made_by is None else context.array(made_by.inputs[1])
     first, second = context.array(data.scale), context.array(weight.scale)
+    alpha = context.number(node, "alpha") if node.op_type == "Gemm" else 1
     if integers is None or scale is None or integers.dtype != ir.DataType.INT32:
         raise NotHere("Its bias is not int32")
-    if first is None or second is None or not np.allclose(scale, first * second, rtol=1e-4, atol=0):
+    if first is None or second is None:
+        raise NotHere("A scale or a zero point is computed")
+    if not np.allclose(scale, alpha * first * second, rtol=1e-4, atol=0):
         raise NotHere("Its bias has another scale than its products")
     return integers
 
 
-def _dequantized_bias(node: ir.Node, context: Context) -> tuple[ir.Node | None, np.ndarray | None]:
-    """The Add of a bias that is dequantized, and its numbers."""
+def _dequantized_bias(
+    node: ir.Node, columns: int, context: Context
+) -> tuple[ir.Node | None, np.ndarray | None]:
+    """The Add of a bias that is dequantized, and its numbers.
+
+    Raises:
+        NotHere: they are not one for each of the `columns` of the product.
+    """
     out = node.outputs[0]
     adding = next(iter(out.uses())).node if context.single_use(out) else None
     if adding is None or adding.op_type != "Add" or adding.domain or adding.graph is not node.graph:
@@ -264,4 +314,6 @@ def _dequantized_bias(node: ir.Node, context: Context) -> tuple[ir.Node | None, 
         return None, None
     if integers.dtype != np.int32:
         return None, None
+    if integers.size != columns:
+        raise NotHere(f"Its bias has not one number for each of the {columns} columns")
     return adding, (integers * scale[0]).astype(np.float32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
+import onnx.parser
 
 from optimizer.passes.precision.fuse_quantized_operators import FuseQuantizedOperators
 from optimizer.pipeline import Pipeline
@@ -53,3 +54,30 @@ def test_a_product_with_its_bias_is_one_operator_and_the_same_numbers() -> None:
     assert operators(after) == {"QuantizeLinear": 1, "MatMulIntegerToFloat": 1}
     feeds = feeds_for(proto)
     assert np.allclose(run(pairs, feeds)[0], run(after, feeds)[0], atol=1e-4)
+
+
+def test_a_scale_of_one_element_is_handed_on_as_a_scalar() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+        g (uint8[2,4] x) => (uint8[2,4] y)
+        <float[1] s = {0.05}, uint8[1] z = {128}, float[1] t = {0.08}>
+        { a = DequantizeLinear(x, s, z) b = Add(a, a) y = QuantizeLinear(b, t, z) }"""
+    proto = onnx.parser.parse_model(text)
+    after = fused(proto)
+    assert operators(after) == {"QLinearAdd": 1}
+    feeds = feeds_for(proto)
+    (one,), (other,) = run(proto, feeds), run(after, feeds)
+    assert np.abs(one.astype(int) - other.astype(int)).max() <= 1
+
+
+def test_a_bias_has_the_scale_of_the_products_times_alpha() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+        g (uint8[3,2] x) => (float[3,2] y)
+        <float s = {0.05}, uint8 z = {128}, int8[2,2] w = {60, 50, -50, 30}, float ws = {0.01},
+         int8 wz = {0}, int32[2] b = {1000, -2000}, float bs = {0.001}>
+        { a = DequantizeLinear(x, s, z) c = DequantizeLinear(w, ws, wz) d = DequantizeLinear(b, bs)
+          y = Gemm<alpha = 2.0>(a, c, d) }"""
+    proto = onnx.parser.parse_model(text)
+    after = fused(proto)
+    assert operators(after) == {"QGemm": 1}
+    feeds = feeds_for(proto)
+    assert np.allclose(run(proto, feeds)[0], run(after, feeds)[0], atol=1e-4)
