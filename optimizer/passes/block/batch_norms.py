@@ -12,11 +12,11 @@ from optimizer.rules import Context, Declined
 
 def not_inferring(norm: ir.Node, context: Context) -> Declined | None:
     """Why a node is no such scale and shift: it trains, or is not constant; None where it is."""
-    training = _training(norm, context)
-    return _unknown_statistics(norm, context) if training is None else Declined(training)
+    why = training(norm, context)
+    return _unknown_statistics(norm, context) if why is None else Declined(why)
 
 
-def _training(norm: ir.Node, context: Context) -> str | None:
+def training(norm: ir.Node, context: Context) -> str | None:
     """Why the node may compute its statistics from the batch; None in inference mode."""
     opset = context.opset()
     if opset >= 14:

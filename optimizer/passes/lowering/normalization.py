@@ -8,6 +8,7 @@ import numpy as np
 import onnx_ir as ir
 
 from optimizer.model.graph import is_used
+from optimizer.passes.block.batch_norms import training
 from optimizer.passes.draft import NotHere, dims_of, dtype_of
 from optimizer.passes.lowering.lowering import Lowering, lowers
 from optimizer.registry import Pass, register
@@ -46,11 +47,10 @@ class LowerNormalization(Pass):
     @lowers("BatchNormalization", name="BatchNorm")
     def batch(self, lowering: Lowering) -> Replacement:
         """(x − mean) / √(variance + ε) · scale + bias, a number a channel."""
+        why = training(lowering.node, lowering.context)
+        if why is not None:
+            raise NotHere(why)
         lowering.only_first_output()
-        if lowering.of("training_mode") or lowering.of("is_test") == 0:
-            raise NotHere("it is in training")
-        if lowering.of("spatial") == 0:
-            raise NotHere("it normalizes every place on its own")
         x = lowering.input(0)
         spread = (-1, *(1,) * (lowering.rank(x) - 2))
         known = [lowering.constant(lowering.input(index)) for index in (1, 2, 3, 4)]
