@@ -39,11 +39,12 @@ class TakenApart:
         if not self._by or planned.family == "lowering" or isinstance(planned, GraphPass):
             return ""
         there = {operator_name(node) for node in outcome.matched}
+        version = outcome.opsets.get("", opset)
         for new in outcome.nodes:
             plain = _plain(new)
             name = operator_name(plain)
             for pass_id, profile in self._by.get(name, ()) if name not in there else ():
-                if lacking := lack(plain, profile, opset):
+                if lacking := lack(plain, profile, version):
                     return f"{lacking}, and {pass_id} would take it apart"
         return ""
 

@@ -151,6 +151,8 @@ class AskedGraph:
         self.edited = EditedGraph(model)
         self.opsets = model.graph.opset_imports
         self.symbolic = symbolic or SymbolicValues(model)
+        for value in (value for node in affected or () for value in node.outputs):
+            self.symbolic.forget(value)  # more may be known of it now
         self.analyses = dict[object, object]()
         self.nodes: list[tuple[str, ir.Node]] = []
         self.places: dict[ir.Node, int] = {}
