@@ -227,14 +227,14 @@ def current() -> Workspace:
     known: Workspace | None = st.session_state.get(_KEY)
     if known is None:
         known = st.session_state[_KEY] = from_query(dict(st.query_params))
-    elif "model" in st.query_params and _went_back():
+    elif "model" in st.query_params and went_back():
         asked = from_query(dict(st.query_params))
         if (asked.model, asked.plan) != (known.model, known.plan):
             known = st.session_state[_KEY] = replace(asked, seq=known.seq + 1)
     return known
 
 
-def _went_back() -> bool:
+def went_back() -> bool:
     """Whether the browser's history brought the URL: then it is right, and the session is not."""
     context = get_script_run_ctx(suppress_warning=True)
     return context is not None and context.is_history_navigation

@@ -66,7 +66,7 @@ class Application:
         self._change_types()
         self._fix_inputs()
         self._insert_nodes()
-        self._check_sizes()
+        self.check_sizes()
         self._change_nodes()
         for old, operand in self.proposal.values.items():
             self._replace(old, self._resolve(operand))
@@ -251,7 +251,7 @@ class Application:
         value = self.created[new] = self.state.values[identity]
         return value
 
-    def _check_sizes(self) -> None:
+    def check_sizes(self) -> None:
         """What takes a value's place has its sizes: an axis more or less is another result."""
         for old, operand in self.proposal.values.items():
             if isinstance(operand, NewOutput) and not self.edited.contradiction(old):

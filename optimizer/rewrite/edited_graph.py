@@ -88,8 +88,16 @@ class EditedGraph:
         """What is known about the outputs of `node` beyond what is written down."""
         return self._symbolic.refine(node) if self._symbolic is not None else ()
 
+    def follow_opset(self, made: Iterable[ir.Node]) -> None:
+        """Go by the operators that the model has now, also for nodes that were made before."""
+        if self._symbolic is None:
+            return
+        self._symbolic.opset = self.state.model.opset_imports.get("", self._symbolic.opset)
+        for value in (value for node in made for value in node.outputs):
+            self._symbolic.forget(value)
+
     def contradiction(self, value: ir.Value) -> str:
-        """How what is declared of a value cannot be; nothing where its model's opset has moved."""
+        """How what is declared of a value cannot be; nothing while the model's opset moves."""
         if self._symbolic is None or self.state.model.opset_imports.get("") != self._symbolic.opset:
             return ""
         self._symbolic.fact(value)

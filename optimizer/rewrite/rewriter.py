@@ -30,6 +30,10 @@ class Rewriter(EditedGraph):
                 check(self, place, part)
                 begun.append(Application(self, place, part))
                 begun[-1].run()
+            if proposal.opsets:
+                self.follow_opset(node for one in begun for node in one.done.added)
+                for application in begun:
+                    application.check_sizes()
             if proposal.accept is not None:
                 proposal.accept()
         except Exception:
@@ -38,6 +42,7 @@ class Rewriter(EditedGraph):
                     self.state.revert(edit)
                 self.state.forget(application.done.edits)
                 self.renumber(application.graph)
+            self.follow_opset(())
             raise
         for application in begun[1:]:
             begun[0].done.include(application.done)

@@ -21,7 +21,7 @@ from studio.gallery import gallery
 from studio.opening import model_task, pipeline_task, run_task, title_of, try_again
 from studio.page.findings import by_kind
 from studio.tasks import Task
-from studio.workspace import current, remember
+from studio.workspace import current, remember, went_back
 
 Result = TypeVar("Result")
 PATIENCE_S = 0.4
@@ -44,11 +44,11 @@ def arrive(page: Page) -> None:
     """Be on a page, or go on to where the run before was leaving for.
 
     What the browser asks for while Streamlit switches pages takes the place of that, and is about
-    the page that was to be left.
+    the page that was to be left; one who goes back to it then does not want the switch any more.
     """
     here, leaving = page.url_path, st.session_state.pop(_LEAVING, None)
     st.session_state[_HERE] = here
-    if leaving is not None and leaving[0] == here:
+    if leaving is not None and leaving[0] == here and not went_back():
         go_to(leaving[1])
 
 

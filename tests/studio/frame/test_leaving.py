@@ -19,7 +19,7 @@ def script() -> None:
     def second() -> None:
         st.text("second")
 
-    switch = st.switch_page
+    switch, went_back = st.switch_page, parts.went_back
 
     def overtaken(page: object) -> None:
         st.session_state["switches"] = st.session_state.get("switches", 0) + 1
@@ -31,11 +31,13 @@ def script() -> None:
     parts.set_places(places)
     page = st.navigation(list(places.values()))
     parts.st.switch_page = overtaken  # pyright: ignore[reportAttributeAccessIssue]
+    if "back" in st.session_state:
+        parts.went_back = lambda: "switches" in st.session_state
     try:
         parts.arrive(page)
         page.run()
     finally:
-        parts.st.switch_page = switch
+        parts.st.switch_page, parts.went_back = switch, went_back
 
 
 def test_a_switch_that_was_overtaken_is_made_again() -> None:
@@ -47,3 +49,13 @@ def test_a_switch_that_was_overtaken_is_made_again() -> None:
     assert [text.value for text in app.text] == ["second"]
     app.run()
     assert app.session_state["switches"] == 2, "whoever has arrived is sent no further"
+
+
+def test_who_went_back_meanwhile_is_not_sent_on() -> None:
+    app = AppTest.from_function(script)
+    app.session_state["back"] = True
+    app.run()
+    app.button[0].click().run()
+    assert not app.exception
+    assert app.session_state["switches"] == 1
+    assert [text.value for text in app.text] == ["first"]
