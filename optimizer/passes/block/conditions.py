@@ -52,6 +52,11 @@ def plain(shape: object) -> str:
     return f"[{', '.join(map(str, shape))}]"  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - dimensions of any kind
 
 
+def _told(value: ir.Value, context: Context) -> str:
+    """Shape and type of a value that does not fit, for people."""
+    return f"{plain(context.symbolic.shape(value))}, {value.dtype or 'no type'}"
+
+
 def mean(of: Term, name: str, *where: Condition) -> Term:
     """A mean that keeps its axes; in the smallest model it runs over the last one.
 
@@ -125,24 +130,12 @@ def inner_axis(found: Found, mean: str, context: Context) -> int | None:
     return axes[0] % rank if axes[0] % rank < rank - 1 else None
 
 
-def same_inner_axis(second: str, first: str) -> Condition:
-    """Two reductions run over the same axis, which is not the last one."""
-
-    def check(found: Found, context: Context) -> str | None:
-        axes = [inner_axis(found, name, context) for name in (first, second)]
-        return None if axes[0] == axes[1] else f"they run over {axes[0]} and {axes[1]}"
-
-    return Condition(f"The {second} runs over the axis of the {first}", check)
-
-
 def along_inner_axis(name: str, mean: str) -> Condition:
     """A value is constant and has a number for each element of the axis that a mean runs over."""
 
     def check(found: Found, context: Context) -> str | None:
-        if in_inner_axis(found, name, mean, context) is not None:
-            return None
-        value = found.values[name]
-        return f"{plain(context.symbolic.shape(value))}, {value.dtype or 'no type'}"
+        fits = in_inner_axis(found, name, mean, context) is not None
+        return None if fits else _told(found.values[name], context)
 
     return Condition(f"The {name} is constant, a number for each element of that axis", check)
 
@@ -166,8 +159,14 @@ def same_axes(second: str, first: str) -> Condition:
     """Two reductions run over the same axes."""
 
     def check(found: Found, context: Context) -> str | None:
-        axes = [first_axis(found, name, context) for name in (first, second)]
-        return None if axes[0] == axes[1] else f"they begin at {axes[0]} and at {axes[1]}"
+        nodes = [found.named[name] for name in (first, second)]
+        ranks = [context.rank(node.inputs[0]) for node in nodes]
+        axes = [
+            sorted(axis % (rank or 1) for axis in _axes(node, rank, context))
+            for node, rank in zip(nodes, ranks, strict=True)
+        ]
+        same = ranks[0] == ranks[1] and axes[0] == axes[1]
+        return None if same else f"they run over {plain(axes[0])} and {plain(axes[1])}"
 
     return Condition(f"The {second} runs over the axes of the {first}", check)
 
@@ -196,10 +195,8 @@ def fits_axes(name: str, mean: str) -> Condition:
     """A value has just the sizes of the axes that a reduction runs over."""
 
     def check(found: Found, context: Context) -> str | None:
-        if in_sizes(found, name, mean, context) is not None:
-            return None
-        value = found.values[name]
-        return f"{plain(context.symbolic.shape(value))}, {value.dtype or 'no type'}"
+        fits = in_sizes(found, name, mean, context) is not None
+        return None if fits else _told(found.values[name], context)
 
     return Condition(f"The {name} has the sizes and type of the normalized axes", check)
 

@@ -21,7 +21,7 @@ CENTERED = node("Sub", X, MEAN, core=True)
 VARIANCE = conditions.reduce_mean(
     either(CENTERED**2, CENTERED * CENTERED),
     "variance",
-    conditions.same_inner_axis("variance", "mean"),
+    conditions.same_axes("variance", "mean"),
     axis=1,
 )
 ROOT = node("Sqrt", VARIANCE + Number(None, name="epsilon", sample=1e-6), core=True)
