@@ -7,9 +7,11 @@ source and the last step tell nearly all of them. For values that come and go in
 
 from __future__ import annotations
 
+import time
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import onnx_ir as ir
@@ -21,6 +23,7 @@ from optimizer.layout.inference import infer_layouts
 from optimizer.model.graph import node_id, value_id, walk_nodes
 from optimizer.operators.operator import OperatorClass
 from optimizer.rewrite.graph_at import TraceFiles, trace_cursor
+from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.trace import Rewrite
 from studio.overlays import overlay_of
 
@@ -63,18 +66,69 @@ def make_layouts(files: TraceFiles, *, progress: Progress) -> dict[str, Any]:
     Raises:
         StudioError: as `graph_at`.
     """
-    told: tuple[dict[str, str], ...] = ({}, {}, {})
-    found: list[StepLayouts] = []
     with trace_cursor(files) as cursor:
-        rewrites = cursor.trace.rewrites
-        steps = steps_looked_at(len(rewrites), _short_lives(rewrites))
-        for place, step in enumerate(steps):
-            progress("inferring layouts", place / len(steps))
-            graph = cursor.seek(step).graph
-            there = {node_id(node) for node in walk_nodes(graph)}
-            new = (_otherwise(*both, there) for both in zip(told, layouts_of(graph), strict=True))
-            found.append(StepLayouts(step, *new))
-    return LAYOUTS_FORM.to_json(RunLayouts(tuple(found)))
+        looking = _looking_at(cursor)
+        while looking.left:
+            progress("inferring layouts", len(looking.found) / len(looking.steps))
+            looking.look(cursor)
+        return LAYOUTS_FORM.to_json(RunLayouts(tuple(looking.found)))
+
+
+def look_at_some(files: TraceFiles, seconds: float) -> bool:
+    """A part of what `make_layouts` has to do, which it then has done; for a worker process.
+
+    Args:
+        files: the trace, which is open from then on.
+        seconds: of CPU time, after which no other step is begun.
+
+    Returns:
+        Whether nothing is left.
+
+    Raises:
+        StudioError: as `graph_at`.
+    """
+    until = time.thread_time() + seconds
+    with trace_cursor(files) as cursor:
+        looking = _looking_at(cursor)
+        while looking.left:
+            looking.look(cursor)
+            if time.thread_time() > until:
+                break
+        return not looking.left
+
+
+class _Looking:
+    """How far the steps of an open trace have been looked at.
+
+    Attributes:
+        steps: those to look at.
+        found: of the first of them, what is to be told.
+    """
+
+    def __init__(self, rewrites: Sequence[Rewrite]) -> None:
+        self.steps = steps_looked_at(len(rewrites), _short_lives(rewrites))
+        self.found: list[StepLayouts] = []
+        self._told: tuple[dict[str, str], ...] = ({}, {}, {})
+
+    @property
+    def left(self) -> bool:
+        """Whether there are steps to look at."""
+        return len(self.found) < len(self.steps)
+
+    def look(self, cursor: Cursor) -> None:
+        """Look at the next step."""
+        step = self.steps[len(self.found)]
+        graph = cursor.seek(step).graph
+        there = {node_id(node) for node in walk_nodes(graph)}
+        both = zip(self._told, layouts_of(graph), strict=True)
+        self.found.append(StepLayouts(step, *(_otherwise(*one, there) for one in both)))
+
+
+_begun = WeakKeyDictionary[Cursor, _Looking]()
+
+
+def _looking_at(cursor: Cursor) -> _Looking:
+    return _begun.setdefault(cursor, _Looking(cursor.trace.rewrites))
 
 
 LAYOUTS = overlay_of("layouts", make_layouts)

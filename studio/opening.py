@@ -19,8 +19,8 @@ from studio.artifacts.plans import hold_plan
 from studio.artifacts.store import run_key
 from studio.environment import LOCAL_FILES
 from studio.gallery import gallery
-from studio.layouts import LAYOUTS
-from studio.preview import PARTS, PREVIEW, Question, StepPreview, ask_some
+from studio.layouts import LAYOUTS, look_at_some
+from studio.preview import AHEAD_SECONDS, PARTS, PREVIEW, Question, StepPreview, ask_some
 from studio.services import records, store, tasks, turns
 from studio.tasks import Task, Work
 from studio.versus import Versus
@@ -115,8 +115,16 @@ def verification(model: OpenedModel, run: OpenedRun) -> Task[Verified] | None:
 
 def layouts_task(model: OpenedModel, run: OpenedRun) -> Task[Path]:
     """Layouts of a run's values, which the viewer is offered as an overlay."""
-    work = partial(store().get, LAYOUTS, (model, run), None)
-    return tasks().start(("layouts", model.key, run.key), work)
+    return tasks().start(("layouts", model.key, run.key), partial(_layouts, model, run))
+
+
+def _layouts(model: OpenedModel, run: OpenedRun, **following: Unpack[Following]) -> Path:
+    """A little at a time: who asks passes needs the worker that has the run open, too."""
+    done = store().has(LAYOUTS, (model, run), None)
+    while not done:
+        with turns().ahead(run.folder, 0):
+            done = store().prepare(look_at_some, run, AHEAD_SECONDS, **following)
+    return store().get(LAYOUTS, (model, run), None, **following)
 
 
 def source_layouts_task(model: OpenedModel) -> Task[Path]:
@@ -175,8 +183,9 @@ def _ask_in_turn(model: OpenedModel, run: OpenedRun, step: int, following: Follo
     answered = all(_is_answered(model, run, question) for question in questions)
     if answered and step:
         return
-    if (layouts := tasks().get(("layouts", model.key, run.key))) is not None:
-        layouts.wait(_LAYOUTS_PATIENCE_S)  # they need the worker that has the run open
+    layouts = tasks().get(("layouts", model.key, run.key))
+    if step == 0 and layouts is not None:
+        layouts.wait(_LAYOUTS_PATIENCE_S)  # steps far from the source
     done = False
     while not done:
         with turns().ahead(run.folder, step) as wanted:

@@ -7,6 +7,7 @@ import contextlib
 import itertools
 import os
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
@@ -24,9 +25,12 @@ IsCancelled = Callable[[], bool]
 
 _TICK_S = 0.05
 _MAX_ATTEMPTS = 3
+_PATIENCE_S = 3.0
+"""For the worker that has open what a job is about: to open it again takes as long."""
 _MOST_AFFINITIES = 3
 """What the last jobs of a worker were about; it has little more open than that."""
 _DEFAULT_LIMITS = JobLimits()
+_CANCELLED = "Cancelled while waiting for a free worker."
 
 
 class Worker:
@@ -106,7 +110,9 @@ class WorkerPool:
         self._slots = threading.Semaphore(size or max(2, os.cpu_count() or 1))
         self._measuring = threading.Lock()
         self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._idle: list[Worker] = []
+        self._busy: list[Worker] = []
         self._server: ForkServer | None = None
         self._closed = False
 
@@ -122,9 +128,11 @@ class WorkerPool:
             StudioError: whatever the function itself raised from our tree.
             Stopping: the pool is closed, or is while it runs.
         """
+        affinity = options.get("affinity", "")
+        self._wait_for_near(affinity, options.get("cancelled"))
         with self._turn(options.get("cancelled")):
             for attempt in range(_MAX_ATTEMPTS):
-                worker = self._take_idle(options.get("affinity", "")) or self.start()
+                worker = self._take(affinity)
                 try:
                     return worker.run(function, *args, **options)
                 except StaleWorker:
@@ -205,24 +213,48 @@ class WorkerPool:
         finally:
             self._slots.release()
 
-    def _take_idle(self, affinity: str) -> Worker | None:
-        """The idle worker that had a job about the same, else the one that was idle last."""
+    def _wait_for_near(self, affinity: str, cancelled: IsCancelled | None) -> None:
+        """Wait while the worker that has open what a job is about is busy, but not for long."""
+        until = time.monotonic() + _PATIENCE_S
+        with self._changed:
+            while any(affinity in one.affinities for one in self._busy):
+                left = until - time.monotonic()
+                if left <= 0:
+                    return
+                self._changed.wait(left if cancelled is None else min(left, _TICK_S))
+                if cancelled is not None and cancelled():
+                    raise Cancelled(_CANCELLED)
+
+    def _take(self, affinity: str) -> Worker:
+        """A worker that had a job about the same, else one that others need least, or a new one.
+
+        What is about something may be asked about again, by who has just had the worker that was
+        idle last; what is about nothing goes to the one that has been idle longest.
+        """
         while True:
             with self._lock:
                 if not self._idle:
-                    return None
+                    break
                 near = (one for one in reversed(self._idle) if affinity in one.affinities)
-                worker = next(near, self._idle[-1])
+                worker = next(near, self._idle[-1 if affinity else 0])
                 self._idle.remove(worker)
+                self._busy.append(worker)
             if worker.alive:
                 return worker
-            worker.close()
+            self._give_back(worker)
+        worker = self.start()
+        with self._lock:
+            self._busy.append(worker)
+        return worker
 
     def _give_back(self, worker: Worker) -> None:
-        with self._lock:
+        with self._changed:
             keep = worker.alive and not self._closed
             if keep:
                 self._idle.append(worker)
+            if worker in self._busy:
+                self._busy.remove(worker)
+            self._changed.notify_all()
         if not keep:
             worker.close()
 
@@ -241,7 +273,7 @@ def _acquire(lock: threading.Lock | threading.Semaphore, cancelled: IsCancelled 
         return
     while not lock.acquire(timeout=_TICK_S):
         if cancelled():
-            raise Cancelled("Cancelled while waiting for a free worker.")
+            raise Cancelled(_CANCELLED)
 
 
 _default: WorkerPool | None = None

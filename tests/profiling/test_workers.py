@@ -93,8 +93,28 @@ def test_a_job_goes_to_the_idle_worker_that_had_one_about_the_same() -> None:
         assert ours != another
         for about, process in (("ours", ours), ("another", another), ("ours", ours)):
             assert pool(jobs.whereabouts, affinity=about)[0] == process
-        assert pool(jobs.whereabouts)[0] == ours
         assert pool(jobs.whereabouts, affinity="new")[0] == ours
+        assert pool(jobs.whereabouts)[0] == another
+
+
+def test_a_job_waits_for_the_busy_worker_that_has_open_what_it_is_about() -> None:
+    with contextlib.closing(WorkerPool(size=2)) as pool, ThreadPoolExecutor(2) as asking:
+        process = pool(jobs.whereabouts, affinity="ours")[0]
+        first = asking.submit(pool, jobs.nap_here, 1.0, affinity="ours")
+        while pool(jobs.whereabouts)[0] == process:
+            pass
+        assert pool(jobs.whereabouts, affinity="ours")[0] == process == first.result()
+
+
+def test_who_waits_for_a_busy_worker_can_be_cancelled() -> None:
+    with contextlib.closing(WorkerPool(size=2)) as pool, ThreadPoolExecutor(1) as asking:
+        process = pool(jobs.whereabouts, affinity="ours")[0]
+        first = asking.submit(pool, jobs.nap_here, 1.0, affinity="ours")
+        while pool(jobs.whereabouts)[0] == process:
+            pass
+        with pytest.raises(Cancelled):
+            pool(jobs.whereabouts, affinity="ours", cancelled=lambda: True)
+        first.result()
 
 
 def test_a_worker_collects_garbage_when_it_has_answered_and_nothing_else_is_asked(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import random
+from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import pytest
@@ -12,12 +14,19 @@ import pytest
 from optimizer.isolation import silent
 from optimizer.model.graph import node_id, value_id, walk_nodes
 from optimizer.pipeline import Pipeline
-from optimizer.rewrite.graph_at import trace_cursor
+from optimizer.rewrite.graph_at import TraceFiles, trace_cursor
 from profiling.workers import default_pool
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
 from studio.gallery import gallery
-from studio.layouts import LAYOUTS, MOST_BETWEEN, layouts_of, make_layouts, steps_looked_at
+from studio.layouts import (
+    LAYOUTS,
+    MOST_BETWEEN,
+    layouts_of,
+    look_at_some,
+    make_layouts,
+    steps_looked_at,
+)
 from studio.overlays import numbers_file, offered
 from tests.optimizer.graphs import opened
 
@@ -72,6 +81,19 @@ def test_what_was_told_adds_up_to_what_each_step_has(
             )
     assert set(found) > {0, run.result.steps}
     assert missed == 0
+
+
+def test_made_in_parts_they_are_the_same(
+    subject: tuple[Store, OpenedModel, OpenedRun], tmp_path: Path
+) -> None:
+    _, _, run = subject
+    again = TraceFiles(run.files.source, Path(copy(run.files.trace, tmp_path)))
+    parts = 1
+    while not look_at_some(again, 0.0):
+        parts += 1
+    document = make_layouts(run.files, progress=silent)
+    assert parts == len(document["steps"])
+    assert make_layouts(again, progress=silent) == document
 
 
 def test_the_steps_in_between_are_those_that_most_need_and_never_more_than_the_bound() -> None:
