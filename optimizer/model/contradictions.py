@@ -1,7 +1,8 @@
 """Types and shapes that contradict each other, found without shape inference.
 
 One forward walk over the main graph carries what is certain: declared inputs and initializers, and
-through the simplest operators. Where anything is unknown, nothing is claimed.
+through the simplest operators. Where anything is unknown, nothing is claimed. What is declared of
+an output is not compared: the runtime runs a model with a wrong claim, and `symbolic` tells of it.
 """
 
 from __future__ import annotations
@@ -51,16 +52,14 @@ def find_contradictions(proto: ModelProto, *, has_bodies: bool, report: Findings
     The model has passed `validate`, and its functions are inlined.
     """
     versions = {entry.domain: entry.version for entry in proto.opset_import}
-    known = _walk(proto.graph, None, versions=versions, report=report)
-    for info in proto.graph.output:
-        _check_output(info, known, report)
+    _walk(proto.graph, None, versions=versions, report=report)
     for body, place in bodies_below(proto.graph.node) if has_bodies else ():
         _walk(body, place, versions=versions, report=report)
 
 
 def _walk(
     graph: GraphProto, around: Place | None, *, versions: Mapping[str, int], report: Findings
-) -> Contents:
+) -> None:
     known = _known_at_start(graph)
     opset = versions.get("", 0)
     for number, node in enumerate(graph.node, 1):
@@ -75,7 +74,6 @@ def _walk(
             problem = _shape_problem(node, known, opset)
             if problem:
                 report.error(InvalidGraph, where, problem)
-    return known
 
 
 def _known_at_start(graph: GraphProto) -> Contents:
@@ -187,21 +185,6 @@ def _of_two(
     if rule in _TWO_SHAPES and opset >= _BROADCASTS_SINCE:
         return broadcast(left, right)
     return matmul_shape(left, right) if rule is matmul and left and right else None
-
-
-def _check_output(info: ValueInfoProto, known: Contents, report: Findings) -> None:
-    actual = known.shapes.get(info.name)
-    tensor = info.type.tensor_type
-    if actual is None or not tensor.HasField("shape"):
-        return
-    declared = _declared_shape(info)
-    clash = len(declared) != len(actual) or any(
-        one is not None and other is not None and one != other
-        for one, other in zip(declared, actual, strict=False)
-    )
-    if clash:
-        message = f"It is declared as {_text(declared)}, but is {_text(actual)}."
-        report.error(InvalidGraph, Place("output", info.name), message)
 
 
 def _text(shape: Shape) -> str:

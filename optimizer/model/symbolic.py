@@ -311,7 +311,7 @@ class SymbolicValues:
             None if dim is None or decided or self._is_stale(dim, node) else dim for dim in declared
         )
         return tuple(
-            trusted[axis] if dim is None else self._agreed(value, axis, (declared[axis], dim))
+            trusted[axis] if dim is None else self._agreed(value, declared[axis], dim, computed)
             for axis, dim in enumerate(computed)
         )
 
@@ -322,17 +322,16 @@ class SymbolicValues:
         facts = (self._facts[value] for value in node.inputs if value is not None)
         return any(isinstance(dim, Expression) for fact in facts for dim in fact.shape or ())
 
-    def _agreed(self, value: ir.Value, axis: int, pair: tuple[Dim, Dimension]) -> Dim:
+    def _agreed(self, value: ir.Value, declared: Dim, computed: Dimension, shape: Shape) -> Dim:
         """The dimension that follows from what is declared and what is computed.
 
         A declared number loses against a computed expression: it may be left from the size an
         exporter traced with. A declared name loses where the size is known in terms of the inputs,
         or is decided by values.
         """
-        declared, computed = pair
         if isinstance(computed, int):
             if isinstance(declared, int) and declared != computed:
-                self._contradict(value, (None,) * axis + (computed,))
+                self._contradict(value, shape)
                 return None
             return computed
         if declared is None or isinstance(declared, int) or self.is_interface(computed):
@@ -340,7 +339,7 @@ class SymbolicValues:
         return computed if computed.symbols() & self._sizes_by_values else declared
 
     def _contradict(self, value: ir.Value, computed: Shape) -> None:
-        sizes = ", ".join("?" if dim is None else str(dim) for dim in computed)
+        sizes = ",".join("?" if dim is None else str(dim) for dim in computed)
         self.contradictions[value] = f"declared as {value.shape}, computed as [{sizes}]"
 
     def _unknown(self, value: ir.Value, axis: int, decided: bool) -> Expression:

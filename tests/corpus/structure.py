@@ -125,7 +125,7 @@ def shape_mismatch(folder: Path) -> None:
     save(folder, model([helper.make_node("MatMul", ["x", "w"], ["y"])], initializers=[w]))
 
 
-@case("structure", "reject")
+@case("structure", "run")
 def wrong_declared_output(folder: Path) -> None:
     save(folder, model([helper.make_node("Relu", ["x"], ["y"])], outputs=[value("y", (9, 9, 9))]))
 

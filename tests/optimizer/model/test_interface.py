@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import onnx
+import onnxruntime
 import pytest
 
 import passlens
@@ -38,6 +40,18 @@ g (float[B, P] a, float[B, T] b, float[1, 4] c)
   w = Relu (a)
   scalar = ReduceSum <keepdims = 0> (a)
   r = Neg (a)
+}
+"""
+
+HIDDEN = """
+<ir_version: 8, opset_import: ["" : 17]>
+g (float[2, 3] x, float[2, 3] z) => (float[CLAIM] y) {
+  s = Shape(x)
+  twice = Add(s, s)
+  once = Sub(twice, s)
+  a = Reshape(z, once)
+  r = Relu(a)
+  y = Identity(r)
 }
 """
 
@@ -82,3 +96,19 @@ def test_a_binding_ends_what_names_stood_for_and_no_number() -> None:
     written = declared(onnx.load_model_from_string(to_bytes(model)))
     assert written["w"] == [2, 3]
     assert written["u"] == [None, 4]
+
+
+@pytest.mark.parametrize("claim", ["7, 3", "6", "a, b, c"])
+def test_a_wrong_claim_that_passes_lay_open_is_told_when_the_written_file_is_opened(
+    claim: str, tmp_path: Path
+) -> None:
+    proto = parsed(HIDDEN.replace("CLAIM", claim))
+    onnx.save(proto, tmp_path / "model.onnx")
+    trace = passlens.optimize(passlens.open_model(tmp_path / "model.onnx"), Pipeline.of("portable"))
+    passlens.export(trace, tmp_path / "written.onnx")
+    again = passlens.open_model(tmp_path / "written.onnx")
+    assert "computed as [2,3]" in " ".join(map(str, again.findings))
+    assert declared(onnx.load_model(tmp_path / "written.onnx")) == declared(proto)
+    feeds = {name: np.full((2, 3), -1.0, np.float32) for name in "xz"}
+    session = onnxruntime.InferenceSession(str(tmp_path / "written.onnx"))
+    np.testing.assert_array_equal(np.asarray(session.run(None, feeds)[0]), np.zeros((2, 3)))
