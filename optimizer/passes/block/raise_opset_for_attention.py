@@ -37,7 +37,7 @@ class RaiseOpsetForAttention(Pass):
     """
 
     id = "raise-opset-for-attention"
-    exactness = "exact"
+    exactness = "reassociates"
     presets = ("cpu", "cuda")
     order = 83
     global_analysis = True

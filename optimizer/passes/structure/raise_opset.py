@@ -63,7 +63,7 @@ class RaiseOpset(Pass):
     """
 
     id = "raise-opset"
-    exactness = "exact"
+    exactness = "reassociates"
     presets = ()
     order = 10
     global_analysis = True
