@@ -93,3 +93,46 @@ def test_once_a_step_is_told_the_next_one_on_the_way_is_asked_ahead(opened: Open
     assert found[-1] == "POST /what-if/1/ahead"
     found = asked(page, "offered", 5, "pressed", "told", answers=True)
     assert found[-1] == "GET /what-if/5/global.json"
+
+
+WAITING = """async () => {
+  const { WhatIf } = await import("/viewer/test/panels/what-if.js");
+  const { State } = await import("/viewer/test/session/state.js");
+  const really = fetch, waiting = [], nothing = () => {};
+  const passes = (matches) => [{ pass_id: "late", matches, declined: 0, places: [], whole: true }];
+  window.fetch = async (url, { method } = {}) => {
+    if (method === "POST") return {};
+    const path = new URL(url).pathname;
+    if (path.endsWith("local.json")) return { ok: true, json: async () => ({ passes: [] }) };
+    return new Promise((then) =>
+      waiting.push((n) => then({ ok: true, json: async () => ({ passes: passes(n) }) })));
+  };
+  const state = new State();
+  const session = { step: 3, steps: Array(5), trace: { key: "run" } };
+  const panel = new WhatIf({ state, actions: {} }, nothing, nothing);
+  const told = [];
+  const tell = async () => {
+    await new Promise((then) => setTimeout(then, 20));
+    const cell = panel.cell({ id: "late" });
+    told.push(`${cell.localName} ${cell.textContent} ${cell.classList.contains("pl-before")}`);
+  };
+  state.set({ session, data: { what_if: { key: "run", url: "/what-if" } } });
+  panel.head()[0].click();
+  await tell();
+  waiting.shift()(2);
+  await tell();
+  session.step = 4;
+  state.changed("rest");
+  await tell();
+  waiting.shift()(1);
+  await tell();
+  window.fetch = really;
+  return told;
+}"""
+
+
+def test_who_is_asked_last_says_what_it_did_a_step_before_until_it_answers(opened: Opened) -> None:
+    page = opened("fixture=cnn8")
+    assert page.evaluate(WAITING) == [
+        "span  false", "button 2× false", "span 2× true", "button 1× false",
+    ]  # fmt: skip

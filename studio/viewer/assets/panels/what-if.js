@@ -30,6 +30,9 @@ export class WhatIf {
     this.redraw = redraw;
     this.on = false;
     /** @type {Map<string, PreviewRecord>} what was answered last, by pass */ this.told = new Map();
+    /** who is asked last, as told at another step of this run
+     * @type {{url: string, step: number, told: Map<string, PreviewRecord>}} */
+    this.late = { url: "", step: -1, told: new Map() };
     this.toldAt = -1;
     /** 1 or -1: which way the steps that are asked about go */ this.heading = 1;
     /** whether all passes have answered */ this.complete = false;
@@ -87,9 +90,10 @@ export class WhatIf {
   /** What it would do, in its row. @param {PassRecord} p */
   cell(p) {
     if (!this.on) return null;
-    const found = this.told.get(p.id);
+    const found = this.told.get(p.id) ?? this.#before(p.id);
     if (!found?.matches) return h("span.pl-would", "");
     const text = `${found.whole ? "" : "≥ "}${found.matches}×`;
+    if (!this.told.has(p.id)) return h("span.pl-would.pl-before", { title: this.#waiting }, text);
     const label = `would fire ${found.whole ? "" : "at least "}${counted(found.matches, "time")}: mark the places`;
     const cell = button(label, text, () => this.#mark(p.id), "pl-would");
     cell.setAttribute("aria-expanded", String(this.marked === p.id));
@@ -108,9 +112,22 @@ export class WhatIf {
   /** Of a family. @param {PassRecord[]} list */
   sum(list) {
     if (!this.on) return null;
-    const told = list.map((p) => this.told.get(p.id)).filter((p) => p !== undefined);
-    const { all, least } = total(told);
-    return h("span.pl-would", { title: "would fire" }, all ? `${least ? "≥ " : ""}${all}×` : "");
+    const told = list.map((p) => this.told.get(p.id) ?? this.#before(p.id));
+    const { all, least } = total(told.filter((p) => p !== undefined));
+    const waits = list.some((p) => this.#before(p.id));
+    const text = all ? `${least ? "≥ " : ""}${all}×` : "";
+    const title = waits ? this.#waiting : "would fire";
+    return h(`span.pl-would${waits ? ".pl-before" : ""}`, { title }, text);
+  }
+
+  /** What a pass said at another step, where it has yet to answer. @param {string} id */
+  #before(id) {
+    const { url, told } = this.late;
+    return this.complete || url !== this.#offer?.url ? undefined : told.get(id);
+  }
+
+  get #waiting() {
+    return `at step ${this.late.step}; at this one it is being asked`;
   }
 
   /** Other places are marked now. */
@@ -214,6 +231,8 @@ export class WhatIf {
     for (const p of passes) this.told.set(p.pass_id, p);
     this.toldAt = step;
     this.complete = part === PARTS.at(-1);
+    if (this.complete && this.#offer)
+      this.late = { url: this.#offer.url, step, told: new Map(passes.map((p) => [p.pass_id, p])) };
     this.trouble = "";
     this.redraw();
     if (this.complete) this.#announceNext(step);
