@@ -27,7 +27,8 @@ class LowerDataMovement(Pass):
     After:
         Reshape → Transpose → Reshape
     When it is safe:
-        The number of channels is known, and of the spatial sizes all but one.
+        The number of channels is known, and of the spatial sizes all but one. Beside one that is
+        free, a batch that is free too is not empty when it runs: Reshape could not tell the size.
     Numerics:
         Bit-identical.
     Source:

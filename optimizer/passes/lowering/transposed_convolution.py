@@ -25,7 +25,8 @@ class WriteConvTransposeAsConv(Pass):
     After:
         Unsqueeze → Pad → Reshape → Conv
     When it is safe:
-        Its weights are constant; where it strides, no more than one size is free.
+        Its weights are constant; where it strides, no more than one size is free. Beside one that
+        is, a batch that is free too is not empty when it runs: Reshape could not tell the size.
     Numerics:
         The same products, and products with 0, added in another order.
     Source:
