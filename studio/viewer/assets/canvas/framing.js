@@ -123,18 +123,24 @@ export function showBox(stage, key, ms, prefer) {
   }
 }
 
-/** What the current rewrite touched, in the middle. @param {Stage} stage @param {number} ms */
+/**
+ * What the current rewrite touched, in the middle; its root where all of it is farther apart than
+ * the pane is large. @param {Stage} stage @param {number} ms
+ */
 export function showChange(stage, ms) {
   const s = stage.session;
   if (!s?.current) return;
   const lead = stage.shown.find(({ which }) => s.changeBounds(which));
-  const bounds = lead && s.changeBounds(lead.which);
-  if (!bounds) return;
+  const all = lead && s.changeBounds(lead.which);
+  if (!all) return;
+  const { k } = stage.camera;
+  const fits = all.x1 - all.x0 < lead.width / k && all.y1 - all.y0 < lead.height / k;
+  const bounds = (!fits && s.rootBounds(lead.which)) || all;
   stage.camera.follow(lead.index);
   const view = stage.camera.flight?.to ?? lead.view;
   const x = (bounds.x0 + bounds.x1) / 2;
   const y = (bounds.y0 + bounds.y1) / 2;
-  const hx = lead.width / 2 / stage.camera.k - 30;
+  const hx = lead.width / 2 / k - 30;
   const dx = bounds.x0 < view.x - hx || bounds.x1 > view.x + hx ? x : view.x;
   stage.camera.flyTo({ x: dx, y }, ms);
   stage.invalidate();

@@ -359,4 +359,14 @@ export class Session {
       .filter((b) => b !== undefined);
     return boxes.length ? hull(boxes) : null;
   }
+
+  /** Where its root is, or what came for it, in a pane; null where neither is. @param {Which} which */
+  rootBounds(which) {
+    const step = this.current;
+    const { byKey } = this.picture(which);
+    const box = this.occupants(step ? [step.root, ...step.added] : [])
+      .map((o) => byKey.get(this.tree.boxOf(this.union.slotOf[o])))
+      .find((b) => b !== undefined);
+    return box ? hull([box]) : null;
+  }
 }
