@@ -76,6 +76,24 @@ def test_nothing_is_sent_on_load_and_the_view_after_a_second_of_rest(opened: Ope
     assert value["before"] == "source"
 
 
+@pytest.mark.parametrize(
+    "leave", ["dispatchEvent(new PopStateEvent('popstate'))", "document.body.append(a), a.click()"]
+)
+def test_whoever_leaves_is_not_brought_back_by_the_view(opened: Opened, leave: str) -> None:
+    page = opened("fixture=cnn8&step=0")
+    page.evaluate(f"""() => {{
+      const a = Object.assign(document.createElement("a"), {{ href: "#elsewhere" }});
+      const left = performance.now();
+      {leave};
+      const heard = () => (window.silent = __sent.length ? performance.now() - left : undefined);
+      const timer = setInterval(() => heard() && clearInterval(timer), 10);
+    }}""")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("window.silent")
+    assert page.evaluate("silent") > 4900  # milliseconds
+    assert sent(page)[0][2]["step"] == 1
+
+
 def test_toggling_a_pass_is_told(opened: Opened) -> None:
     page = opened("fixture=cnn8")
     page.locator("input[data-pass=fuse-conv-relu]").uncheck()
@@ -236,6 +254,19 @@ def test_the_same_node_stands_at_the_same_height_in_both_panes(opened: Opened) -
         near = min(both, key=lambda pair: abs(pair[0]["y"] + pair[0]["height"] / 2 - centre))
         heights = [box["y"] + box["height"] / 2 for box in near]
         assert abs(heights[0] - heights[1]) < 40
+
+
+def test_a_step_larger_than_the_pane_shows_its_root(opened: Opened) -> None:
+    page = opened("fixture=cnn8&step=2")
+    for _ in range(12):
+        page.keyboard.press("+")
+    page.keyboard.press("g")
+    rested(page)
+    pane = page.locator("canvas").first.bounding_box()
+    assert pane is not None
+    root = where(page, "n1", 0)  # the BatchNormalization, merged into its Conv
+    middle = pane["y"] + pane["height"] / 2
+    assert root["y"] + root["height"] / 2 == pytest.approx(middle, abs=2)
 
 
 def test_search_opens_the_folded_groups_around_a_hit(opened: Opened) -> None:

@@ -7,7 +7,8 @@ import { tellLeaving, viewNow } from "../page/link.js";
 import { NODE } from "../trace/union.js";
 
 const IDLE_MS = 1000;
-/** A page that is being left gets this long to go: what it said now would bring it back. */
+/** Whoever leaves, by a link or by the browser's history, gets this long: a word now would bring
+ * the page back. */
 const LEAVING_MS = 5000;
 
 /** @typedef {{stage: Stage, film: FilmPanel, scrubber: import("../scrubber/scrubber.js").Scrubber}} Parts */
@@ -19,6 +20,7 @@ export class Report {
     this.actions = actions;
     this.parts = parts;
     this.timer = 0;
+    this.silentUntil = 0;
     this.loadMs = 0;
     this.loaded = false;
     /** @type {() => void} */ this.tellDrawn = () => {};
@@ -26,6 +28,7 @@ export class Report {
     /** @type {string[]} */ this.errors = [];
     this.leave = (/** @type {Event} */ event) => this.#leave(event);
     window.addEventListener("click", this.leave, true);
+    window.addEventListener("popstate", this.leave);
     this.version = /\/viewer\/([^/]+)\//.exec(import.meta.url)?.[1] ?? "";
     state.watch(["drawn"], () => this.publish());
     state.watch(["view"], () => this.#touched());
@@ -34,7 +37,8 @@ export class Report {
   /** The user did something worth keeping. */
   #touched() {
     window.clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => this.#rest(), IDLE_MS);
+    const wait = Math.max(IDLE_MS, this.silentUntil - performance.now());
+    this.timer = window.setTimeout(() => this.#rest(), wait);
   }
 
   #rest() {
@@ -45,9 +49,9 @@ export class Report {
   /** @param {Event} event */
   #leave(event) {
     const link = event.composedPath().some((on) => on instanceof HTMLAnchorElement);
-    if (!this.timer || !link) return;
-    this.#stop();
-    this.timer = window.setTimeout(() => this.#rest(), LEAVING_MS);
+    if (event.type === "click" && !link) return;
+    this.silentUntil = performance.now() + LEAVING_MS;
+    if (this.timer) this.#touched();
   }
 
   #stop() {
@@ -139,6 +143,7 @@ export class Report {
     const untold = this.timer && this.state.data?.mode === "rewrite" && this.state.session;
     this.#stop();
     window.removeEventListener("click", this.leave, true);
+    window.removeEventListener("popstate", this.leave);
     if (untold) tellLeaving(this.state);
   }
 }
