@@ -43,6 +43,7 @@ def test_after_a_failed_upload_the_last_thing_opened_wins(
     failure = page.locator(".st-key-quiet-upload")
     upload = page.locator("input[type=file]").first
     opened(page, f"{app_url}/model?model=tour")
+    browsing.wait_for_all(page)
 
     upload.set_input_files(broken)
     expect(failure).to_contain_text("ends too early", timeout=PATIENCE_MS)
@@ -109,6 +110,7 @@ def test_a_model_without_its_weights_is_drawn_and_says_once_what_is_missing(
         weight.external_data.add(key="location", value=f"{number}.bin")
     onnx.save(model, tmp_path / "bare.onnx")
     opened(page, f"{app_url}/model?model=tour")
+    browsing.wait_for_all(page)
     page.locator("input[type=file]").first.set_input_files(tmp_path / "bare.onnx")
     wait(page, "window.__passlens.total === 2")
     facts = page.locator(".st-key-facts")

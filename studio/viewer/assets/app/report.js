@@ -7,8 +7,7 @@ import { tellLeaving, viewNow } from "../page/link.js";
 import { NODE } from "../trace/union.js";
 
 const IDLE_MS = 1000;
-/** Whoever leaves, by a link or by the browser's history, gets this long: a word now would bring
- * the page back. */
+/** One who leaves, by a link or by the browser's history, gets this long: a word would call back. */
 const LEAVING_MS = 5000;
 
 /** @typedef {{stage: Stage, film: FilmPanel, scrubber: import("../scrubber/scrubber.js").Scrubber}} Parts */
