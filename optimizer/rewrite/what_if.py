@@ -6,6 +6,7 @@ counted, nor a match that an earlier one of the same pass would take a node from
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -112,7 +113,8 @@ def what_if(
         model: the graph; types and shapes carried forward.
         asked: the passes, each asked by itself.
         pipeline: whose vetoes and places hold.
-        seconds: CPU time of one pass, after which it is asked no more.
+        seconds: CPU time of one pass, after which it is asked no more; its first questions, with
+            which it may analyse the whole graph, are not counted.
         limits: the bounds in force.
     """
     return AskedGraph(model, pipeline, seconds=seconds, limits=limits).previews(asked)
@@ -183,8 +185,10 @@ class AskedGraph:
         if isinstance(one, GraphPass):
             return Preview(one.id, 0, 0, whole=False), None
         asked = _Asking(self, one)
-        until, whole = time.thread_time() + self.seconds, True
+        until, whole = math.inf, True
         for number, (node, rule) in enumerate(self._questions(Queue(one), before)):
+            if number == QUESTIONS:  # the first of them may have had to analyse the whole graph
+                until = time.thread_time() + self.seconds
             if number % QUESTIONS == 0 and time.thread_time() > until:
                 whole = False
                 break

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from optimizer.model.loader import load_path
 from optimizer.model.symbolic import SymbolicValues
 from optimizer.model.writer import to_bytes
 from optimizer.pipeline import Pipeline
 from optimizer.registry import Pass, find, passes
 from optimizer.rewrite.driver import optimize
-from optimizer.rewrite.what_if import Preview, what_if
+from optimizer.rewrite.what_if import QUESTIONS, Preview, what_if
 from studio.gallery import gallery
 from tests.optimizer.graphs import opened
 from tests.optimizer.rewrite.failing import planted
@@ -66,8 +68,28 @@ def test_a_rule_that_raises_counts_for_nothing() -> None:
 
 
 def test_without_time_a_pass_says_that_it_was_not_asked_about_all() -> None:
-    (found,) = what_if(opened(TEXT).ir, [made("eliminate-identity")], NOTHING, seconds=-1)
-    assert (found.matches, found.whole) == (0, False)
+    nodes = "\n".join(f"v{n + 1} = Identity (v{n})" for n in range(2 * QUESTIONS))
+    text = f"""<ir_version: 8, opset_import: ["" : 17]>
+    main (float[2] v0) => (float[2] y) {{
+       {nodes}
+       y = Relu (v{2 * QUESTIONS})
+    }}"""
+    (found,) = what_if(opened(text).ir, [made("eliminate-identity")], NOTHING, seconds=-1)
+    assert 0 < found.matches <= QUESTIONS
+    assert not found.whole
+
+
+def test_a_pass_over_the_whole_graph_says_what_it_found_however_long_that_took() -> None:
+    layer = "t{n} = Mul (v{n}, v{n})\n e{n} = Exp (t{n})\n v{next} = Tanh (e{n})"
+    nodes = "\n".join(layer.format(n=n, next=n + 1) for n in range(2 * QUESTIONS))
+    text = f"""<ir_version: 8, opset_import: ["" : 17]>
+    main (float[2] v0) => (float[2] y) {{
+       {nodes}
+       y = Relu (v{2 * QUESTIONS})
+    }}"""
+    outline = replace(made("outline-repeats"), least_nodes=3)
+    (found,) = what_if(opened(text).ir, [outline], NOTHING, seconds=0)
+    assert found.matches > 0
 
 
 def test_no_pass_changes_the_graph_and_those_that_fire_first_are_foretold() -> None:
