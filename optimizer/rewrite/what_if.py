@@ -21,6 +21,7 @@ from optimizer.pipeline import Pipeline
 from optimizer.registry import GraphPass, Pass, Rule
 from optimizer.rewrite.edited_graph import EditedGraph
 from optimizer.rewrite.refusal import Refused, check
+from optimizer.rewrite.taken_apart import TakenApart
 from optimizer.rewrite.trace import VetoedMatch, match_id
 from optimizer.rewrite.vetoes import Vetoes, leaving_nodes
 from optimizer.rewrite.worklist import Queue
@@ -151,6 +152,7 @@ class AskedGraph:
         self.pipeline, self.seconds, self.limits = pipeline, seconds, limits
         self.affected = affected
         self.edited = EditedGraph(model)
+        self.taken_apart = TakenApart(pipeline)
         self.opsets = model.graph.opset_imports
         self.symbolic = symbolic or SymbolicValues(model)
         for value in (value for node in affected or () for value in node.outputs):
@@ -315,13 +317,16 @@ class _Asking:
         )
 
     def _possible(self, outcome: Replacement, node: ir.Node, rule: Rule) -> Outcome:
-        """The match unless it is vetoed or would break the graph."""
+        """The match unless it is vetoed, would be taken apart again or would break the graph."""
         of_rule = (self._pass.id, rule.name)
         matched = tuple(map(node_id, outcome.wholly_matched()))
         identity = match_id(*of_rule, node_id(node), matched)
         match = VetoedMatch(*of_rule, node_id(node), matched, identity, identity)
         if self._vetoes.hold(match, outcome):
             return None
+        opset = self._context.opset()
+        if problem := self._graph.taken_apart.problem(self._pass, outcome, opset):
+            return Declined(problem)
         try:
             check(self._graph.edited, node, outcome)
         except Refused as refusal:

@@ -13,6 +13,7 @@ from optimizer.pipeline import Pipeline
 from optimizer.registry import passes
 from optimizer.rewrite.driver import optimize
 from optimizer.rewrite.trace import Trace
+from optimizer.rewrite.what_if import what_if
 from tests.optimizer.graphs import opened, parsed, proto_of
 from tests.optimizer.running import differences, feeds_for, run
 
@@ -84,3 +85,14 @@ def test_what_a_lowering_takes_apart_the_other_pass_does_not_put_together() -> N
     assert {rewrite.pass_id for rewrite in trace.rewrites} == {"write-gemm-as-matmul"}
     assert {one.pass_id for one in trace.declined} == {"write-matmul-as-gemm"}
     assert all("would take it apart" in one.reason for one in trace.declined)
+
+
+def test_that_it_would_be_taken_apart_is_said_before_a_run_too() -> None:
+    pipeline = Pipeline.of("none", enable={"write-gemm-as-matmul", "write-matmul-as-gemm"})
+    found = {one.pass_id: one for one in what_if(
+        opened(network()).ir, pipeline.passes, pipeline, seconds=60
+    )}  # fmt: skip
+    assert found["write-gemm-as-matmul"].matches == 1
+    put_together = found["write-matmul-as-gemm"]
+    assert put_together.matches == 0
+    assert any("would take it apart" in one.reason for one in put_together.near)
