@@ -117,12 +117,20 @@ def _nodes(trace: passlens.Trace) -> int:
 
 
 def _compared(source: Path, result: Path) -> str:
-    """Random inputs, and those beside the model where there are any."""
+    """Random inputs, and those beside the model where there are any.
+
+    Raises:
+        StudioError: the model does not run on those beside it.
+    """
     found = passlens.verify(source, result).verdict
     feeds = _feeds(source)
     if feeds is None or found == "differs":
         return found
-    before = _session(source, optimize=False).run(None, feeds)
+    try:
+        before = _session(source, optimize=False).run(None, feeds)
+    except Exception as error:  # the runtime's errors have no base of their own
+        message = str(error).partition(" Status Message: ")[2] or str(error)
+        raise StudioError(f"Its file does not run: {message.splitlines()[0]}") from error
     after = _session(result).run(None, feeds)
     equal = all(
         np.allclose(b, a, rtol=0, atol=RTOL * max(1e-6, float(np.abs(b).max())))

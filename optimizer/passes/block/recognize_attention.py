@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.dimension import Dimension
 from optimizer.passes.block.attention_parts import ATTENTION, parts_of
 from optimizer.passes.block.conditions import older, plain
 from optimizer.patterns import Found, matches
@@ -99,7 +98,7 @@ class RecognizeAttention(Pass):
                 return Declined(f"Keys are joined along their axis 2, two at a time: axis {axis}")
         if not _same_batch(first, context) or not _same_batch(second, context):
             return Declined("Earlier keys and values have the batch and heads of the new ones")
-        if _lengths(first, context) != _lengths(second, context):
+        if not _joined_alike(first, second, context):
             return Declined("There are as many earlier keys as values, and as many new ones")
         mask = given(node, 3)
         inputs: list[Operand | None] = [node.inputs[0], first.inputs[1], second.inputs[1], mask]
@@ -206,9 +205,17 @@ def _repeated(value: ir.Value | None, context: Context) -> ir.Value | None:
     return source if same and joined[1] == heads * count else None
 
 
-def _lengths(join: ir.Node, context: Context) -> list[Dimension]:
-    """How many keys or values are joined."""
-    return [shape[2] for value in join.inputs if (shape := context.symbolic.shape(value))]
+def _joined_alike(keys: ir.Node, values: ir.Node, context: Context) -> bool:
+    """Whether as many are joined before and behind, one of which is enough to know.
+
+    There are as many keys as values in all, or the attention that is there could not be computed.
+    """
+    pairs = zip(keys.inputs, values.inputs, strict=True)
+    shapes = [(context.symbolic.shape(key), context.symbolic.shape(value)) for key, value in pairs]
+    return any(
+        key is not None and value is not None and key[2] is not None and key[2] == value[2]
+        for key, value in shapes
+    )
 
 
 def _same_batch(join: ir.Node, context: Context) -> bool:
