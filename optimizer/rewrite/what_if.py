@@ -96,8 +96,18 @@ class Answer:
 UNASKED = Answer("not asked")
 """It was not asked, because another match takes the node."""
 
-Answers = Mapping[tuple[str, str], Answer]
-"""What the rules of a pass say about a graph, by node id and name of the rule."""
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What the rules of a pass say about a graph.
+
+    Attributes:
+        said: by node id and name of the rule.
+        unasked: ids of nodes about which there was no time to ask.
+    """
+
+    said: Mapping[tuple[str, str], Answer]
+    unasked: frozenset[str] = frozenset()
 
 
 def what_if(
@@ -181,34 +191,41 @@ class AskedGraph:
             before: what it said about the graph as it was; only what is `affected` is asked anew.
 
         Returns:
-            The answers are None where not all have been asked; of a pass over the whole graph
-            nothing is known before it runs.
+            The answers are None where they hold for this graph alone; of a pass over the whole
+            graph nothing is known before it runs.
         """
         if isinstance(one, GraphPass):
             return Preview(one.id, 0, 0, whole=False), None
         asked = _Asking(self, one)
-        until, whole = math.inf, True
+        until, out_of_time, unasked = math.inf, False, set[str]()
         for number, (node, rule) in enumerate(self._questions(Queue(one), before)):
             if number == QUESTIONS:  # the first of them may have had to analyse the whole graph
                 until = time.thread_time() + self.seconds
             if number % QUESTIONS == 0 and time.thread_time() > until:
-                whole = False
-                break
-            asked.hear(node, rule, self._said_before(node, rule, one, before))
+                out_of_time = True
+            if rule is asked.settled:
+                continue
+            known = self._said_before(node, rule, one, before)
+            if out_of_time and known == UNASKED:
+                unasked.add(node_id(node))
+            else:
+                asked.hear(node, rule, known)
         found = Preview(
-            one.id, asked.matches, asked.declined, tuple(asked.places), tuple(asked.near), whole
-        )
-        return found, asked.answers if whole and asked.depend_on_places else None
+            one.id, asked.matches, asked.declined, tuple(asked.places), tuple(asked.near),
+            whole=not unasked,
+        )  # fmt: skip
+        answers = Answers(asked.answers, frozenset(unasked))
+        return found, answers if asked.depend_on_places else None
 
     def _said_before(
         self, node: ir.Node, rule: Rule, one: Pass, before: Answers | None
     ) -> Answer | None:
         """What holds still of what a rule said; `UNASKED` where it has to be asked."""
-        if before is None or self.affected is None:
+        if before is None or self.affected is None or node_id(node) in before.unasked:
             return UNASKED
         if self.affected.get(node, one.reach + 1) <= one.reach:
             return UNASKED
-        said = before.get((node_id(node), rule.name))
+        said = before.said.get((node_id(node), rule.name))
         nodes = self.edited.state.nodes
         stands = said is None or all(
             identity in nodes and nodes[identity] in self.places for identity in said.matched
@@ -247,7 +264,8 @@ class AskedGraph:
             found = [node for operator in asked for node in self.by_operator[operator]]
         else:
             nodes = self.edited.state.nodes
-            heard = [nodes[identity] for identity, _ in before if identity in nodes]
+            known = [*(identity for identity, _ in before.said), *before.unasked]
+            heard = [nodes[identity] for identity in known if identity in nodes]
             near = [node for node, distance in self.affected.items() if distance <= one.reach]
             found = [node for node in dict.fromkeys([*heard, *near]) if node in self.places]
         return sorted(found, key=self.places.__getitem__)
@@ -262,7 +280,7 @@ class _Asking:
         self._context = graph.context()
         self._taken: set[str] = set()
         self._fired: ir.Node | None = None
-        self._settled: Rule | None = None
+        self.settled: Rule | None = None
         self.answers: dict[tuple[str, str], Answer] = {}
         self.places: list[str] = []
         self.near: list[NearMiss] = []
@@ -271,14 +289,14 @@ class _Asking:
     @property
     def depend_on_places(self) -> bool:
         """Whether each answer is about its node and what is near, and not about others asked."""
-        if self._pass.global_analysis:
+        if self._pass.global_analysis or self.settled:
             return False
         return self._pass.memory_is_cache or not self._context.memory
 
     def hear(self, node: ir.Node, rule: Rule, known: Answer | None) -> None:
         """Take account of what a rule says about a node, or is known to say."""
         identity = node_id(node)
-        if identity in self._taken or node is self._fired or rule is self._settled:
+        if identity in self._taken or node is self._fired:
             self.answers[identity, rule.name] = UNASKED
             return
         said = self._ask(node, rule) if known == UNASKED else known
@@ -292,7 +310,7 @@ class _Asking:
         elif self._taken.isdisjoint(said.matched):
             self.matches, self._fired = self.matches + 1, node
             if said.settles:
-                self._settled = rule
+                self.settled = rule
             self.places += [identity][: max(0, MOST_PLACES - len(self.places))]
             self._taken |= said.leaving
 
