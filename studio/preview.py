@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from operator import attrgetter
 from typing import Literal
 from weakref import WeakKeyDictionary
@@ -22,7 +23,7 @@ from optimizer.rewrite.affected import affected
 from optimizer.rewrite.graph_at import TraceFiles, trace_cursor
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.what_if import Answers, AskedGraph, Preview
-from profiling.workers.forks import forked_map
+from profiling.workers.forks import forked_map, processes
 from studio.artifacts.artifact import Artifact, Value
 
 PASS_SECONDS = 0.1
@@ -31,6 +32,8 @@ KNOW_SECONDS = 5.0
 """CPU time of finding out about values before anybody asks."""
 AHEAD_SECONDS = 0.25
 """CPU time of what is done ahead at a time; who wants an answer meanwhile waits for its end."""
+MOST_CHANGED = 0.2
+"""Of the nodes of a graph; where more have changed, passes are asked about all of it."""
 PLANNING = frozenset({"kernels", "memory"})
 """Families that plan the whole graph, seconds long: they are not asked by the way."""
 
@@ -152,8 +155,9 @@ _asked = WeakKeyDictionary[Cursor, "_Asked"]()
 """Of an open trace what was asked about last: its second part needs the same facts."""
 
 
-_seconds = dict[str, float]()
-"""What a pass took last: who takes long is asked first, so that all processes end together."""
+_seconds = dict[tuple[str, bool], float]()
+"""What a pass took last, asked about all or only about what had changed: who takes long is asked
+first, so that all processes end together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +185,7 @@ class _Asked:
     def answer(self, several: Sequence[Pass]) -> list[Preview]:
         """What passes say, each asked once; several processes ask, for somebody waits."""
         left = [one for one in several if one.id not in self.answers]
-        left.sort(key=lambda one: _seconds.get(one.id, 0.0), reverse=True)
+        left.sort(key=lambda one: _seconds.get(self._manner(one.id), 0.0), reverse=True)
         self._remember(forked_map(self._ask, left))
         return [self.answers[one.id] for one in several]
 
@@ -193,19 +197,34 @@ class _Asked:
 
     def _remember(self, answers: Iterable[tuple[Preview, Answers | None, float]]) -> None:
         for answer, said, seconds in answers:
-            self.answers[answer.pass_id], _seconds[answer.pass_id] = answer, seconds
+            self.answers[answer.pass_id] = answer
+            _seconds[self._manner(answer.pass_id)] = seconds
             if said is not None:
                 self.said[answer.pass_id] = said
 
     def ask_some(self) -> bool:
         """Ask some of those that have not been, the local ones first; whether all have been."""
-        until = time.thread_time() + AHEAD_SECONDS
         left = [one for one in self.passes if one.id not in self.answers]
-        for one in sorted(left, key=attrgetter("global_analysis")):
+        left.sort(key=attrgetter("global_analysis"))
+        if known := self._within(left, AHEAD_SECONDS * processes()):
+            self.answer(known)
+            return len(known) == len(left)
+        until = time.thread_time() + AHEAD_SECONDS
+        for one in left:
             if time.thread_time() > until:
                 return False
             self._remember([self._ask(one)])
         return True
+
+    def _within(self, several: Iterable[Pass], seconds: float) -> Sequence[Pass]:
+        """As many as take no longer, by what they took last; at least one that was asked."""
+        known = [one for one in several if self._manner(one.id) in _seconds]
+        ends = accumulate(_seconds[self._manner(one.id)] for one in known)
+        return known[: max(1, sum(end <= seconds for end in ends))]
+
+    def _manner(self, pass_id: str) -> tuple[str, bool]:
+        """A pass, and whether only what has changed is asked about."""
+        return pass_id, pass_id in self.before
 
 
 def _asked_about(cursor: Cursor, step: int) -> _Asked:
@@ -232,7 +251,8 @@ def _asked_about(cursor: Cursor, step: int) -> _Asked:
         symbolic=None if changes is None or known is None else known.graph.symbolic,
         affected=changes,
     )
-    before = {} if changes is None or known is None else known.said
+    few = changes is not None and len(changes) <= len(graph.nodes) * MOST_CHANGED
+    before = known.said if known is not None and few else {}
     found = _asked[cursor] = _Asked(step, opsets, graph, asked, before)
     return found
 

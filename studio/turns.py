@@ -6,6 +6,7 @@ who does wait finds the worker that has the run open free, or soon so.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Generator
@@ -16,14 +17,23 @@ QUIET_SECONDS = 0.3
 """After an answer: its reader may be about to ask for the next part."""
 
 
+RESTING_SECONDS = 8.0
+"""After a rest: where somebody goes from step to step the next rest is near, and what is known of
+a step near it is worth more than what the source has to tell."""
+
+
 class Turns:
     """The turns of a server: each is about a run, which is known by its folder."""
 
-    def __init__(self, *, quiet_seconds: float = QUIET_SECONDS) -> None:
+    def __init__(
+        self, *, quiet_seconds: float = QUIET_SECONDS, resting_seconds: float = RESTING_SECONDS
+    ) -> None:
         """Nobody asks, nobody rests."""
         self._changed = threading.Condition()
         self._quiet_seconds = quiet_seconds
         self._quiet_from = 0.0
+        self._resting_seconds = resting_seconds
+        self._rested = dict[Path, float]()
         self._waiting = 0
         self._ahead: Path | None = None
         self._rests: dict[Path, int] = {}
@@ -51,6 +61,7 @@ class Turns:
         """Somebody rests at a step: what was to be asked ahead of another one no longer is."""
         with self._changed:
             self._rests[run] = step
+            self._rested[run] = time.monotonic()
             self._changed.notify_all()
 
     def leave(self, run: Path, step: int) -> None:
@@ -64,7 +75,7 @@ class Turns:
     def ahead(self, run: Path, step: int) -> Generator[bool]:
         """A turn for a little of what is asked ahead; whether the step is asked about still.
 
-        The source is, always, but after the step at which somebody rests.
+        The source is, always, but some time after the step at which somebody rests.
         """
         with self._changed:
             while (wanted := self._wanted(run, step)) and (busy := self._busy(run, step)):
@@ -86,4 +97,7 @@ class Turns:
         """Seconds after which to look again, if nobody tells before; 0 where it is the turn."""
         if self._waiting or self._ahead or (step == 0 and run in self._rests):
             return threading.TIMEOUT_MAX
-        return max(0.0, self._quiet_from - time.monotonic())
+        if step:  # where somebody rests, they have been answered
+            return 0.0
+        rested = self._rested.get(run, -math.inf) + self._resting_seconds
+        return max(0.0, max(self._quiet_from, rested) - time.monotonic())

@@ -28,8 +28,13 @@ MOST_ITEMS = 1 << 14
 """Their tickets fit into a pipe of half the usual size."""
 
 
+def processes() -> int:
+    """How many share work: one for each core, at most `MOST_PROCESSES`."""
+    return min(len(os.sched_getaffinity(0)), MOST_PROCESSES)
+
+
 def forked_map(
-    function: Callable[[Item], Answer], items: Sequence[Item], *, processes: int | None = None
+    function: Callable[[Item], Answer], items: Sequence[Item], *, most: int | None = None
 ) -> list[Answer]:
     """`list(map(function, items))`; whichever process is free takes the next item.
 
@@ -40,17 +45,15 @@ def forked_map(
     Args:
         function: must not depend on the order in which it is called.
         items: at most `MOST_ITEMS`.
-        processes: how many; by default one for each core, at most `MOST_PROCESSES`.
+        most: processes, this one included; by default `processes()`.
 
     Raises:
         whatever `function` raises.
     """
     if len(items) > MOST_ITEMS:
         raise ValueError(f"{len(items)} items are too many (limit {MOST_ITEMS})")
-    if processes is None:
-        processes = min(len(os.sched_getaffinity(0)), MOST_PROCESSES)
     with _tickets(len(items)) as tickets:
-        wanted = min(processes, len(items)) - 1 if confinement.threads() == 1 else 0
+        wanted = min(most or processes(), len(items)) - 1 if confinement.threads() == 1 else 0
         forks = list(_forks(function, items, tickets, wanted))
         try:
             answers = {number: function(items[number]) for number in _taken(tickets)}

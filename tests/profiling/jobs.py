@@ -249,12 +249,12 @@ def meeting() -> list[int]:
         os.read(pipes[1 - item][0], 1)
         return os.getpid()
 
-    return [*forked_map(meet, (0, 1), processes=2), os.getpid()]
+    return [*forked_map(meet, (0, 1), most=2), os.getpid()]
 
 
 def squares(count: int, processes: int) -> tuple[list[int], list[int]]:
     """Of the numbers below `count`, by several processes; and the processes left afterwards."""
-    return forked_map(_square, range(count), processes=processes), confinement.children()
+    return forked_map(_square, range(count), most=processes), confinement.children()
 
 
 def _square(number: int) -> int:
@@ -274,13 +274,13 @@ def squares_by_forks_that_die(count: int) -> tuple[list[int], list[int]]:
         os.write(pipe[1], b"!")
         return number * number
 
-    return forked_map(square, range(count), processes=2), confinement.children()
+    return forked_map(square, range(count), most=2), confinement.children()
 
 
 def reciprocals(numbers: Sequence[int]) -> tuple[str, list[int]]:
     """What is said of a number that has none, by whichever process it is met."""
     try:
-        forked_map(lambda number: 1 / number, numbers, processes=2)
+        forked_map(lambda number: 1 / number, numbers, most=2)
     except ZeroDivisionError as error:
         return str(error), confinement.children()
     return "", confinement.children()
@@ -292,7 +292,7 @@ def processes_beside_a_thread() -> set[int]:
     thread = threading.Thread(target=done.wait)
     thread.start()
     try:
-        return {pid - os.getpid() for pid in forked_map(_pid, range(100), processes=4)}
+        return {pid - os.getpid() for pid in forked_map(_pid, range(100), most=4)}
     finally:
         done.set()
         thread.join()

@@ -51,7 +51,7 @@ def test_nothing_is_asked_ahead_while_anybody_is_answered() -> None:
 
 
 def test_a_rest_ends_what_is_asked_about_the_step_before_and_holds_up_the_source() -> None:
-    turns, order = Turns(), list[int]()
+    turns, order = Turns(resting_seconds=0), list[int]()
 
     def ahead(step: int) -> None:
         with turns.ahead(RUN, step) as wanted:
@@ -68,3 +68,17 @@ def test_a_rest_ends_what_is_asked_about_the_step_before_and_holds_up_the_source
     turns.leave(RUN, 5)
     waiting[1].join(LONG_S)
     assert order == [-3, 5, 0]
+
+
+def test_while_somebody_goes_from_step_to_step_the_source_is_not_asked_about_between() -> None:
+    turns, order = Turns(quiet_seconds=0, resting_seconds=10 * LONG_S), list[Path]()
+
+    def ahead(run: Path) -> None:
+        with turns.ahead(run, 0):
+            order.append(run)
+
+    turns.rest(RUN, 3)
+    turns.leave(RUN, 3)
+    waiting = begun(lambda: ahead(RUN))
+    ahead(OTHER)
+    assert (order, waiting.is_alive()) == ([OTHER], True)
