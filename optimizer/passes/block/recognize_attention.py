@@ -213,8 +213,7 @@ def _joined_alike(keys: ir.Node, values: ir.Node, context: Context) -> bool:
     pairs = zip(keys.inputs, values.inputs, strict=True)
     shapes = [(context.symbolic.shape(key), context.symbolic.shape(value)) for key, value in pairs]
     return any(
-        key is not None and value is not None and key[2] is not None and key[2] == value[2]
-        for key, value in shapes
+        key is not None and value is not None and key[2] == value[2] for key, value in shapes
     )
 
 
