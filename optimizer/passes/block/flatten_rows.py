@@ -95,6 +95,7 @@ class _Flattened:
         gone: nodes besides the region's whose work is no longer needed.
         places: which new nodes do the work of which old ones.
         made: new nodes, in order.
+        at: the node that is being put on matrices.
         source: a value from outside that has the leading axes, and stays.
         sizes: of the leading axes, where they are asked for.
         targets: shapes for Reshape, by what follows the leading axes.
@@ -111,6 +112,7 @@ class _Flattened:
     gone: dict[ir.Node, None] = field(default_factory=dict[ir.Node, None])
     places: list[Place] = field(default_factory=list[Place])
     made: list[NewNode] = field(default_factory=list[NewNode])
+    at: ir.Node | None = None
     source: ir.Value | None = None
     sizes: Operand | None = None
     targets: dict[tuple[int, ...], Operand] = field(
@@ -126,7 +128,7 @@ class _Flattened:
         if self._least_added() > len(biases):
             return None  # told before anything is made
         for node in sorted({*self.region, *self._views()}, key=self.context.position):
-            before = len(self.made)
+            before, self.at = len(self.made), node
             if node not in self.region:
                 self._end(node)
             elif node not in biases:
@@ -166,7 +168,9 @@ class _Flattened:
 
     def _is_added(self, value: ir.Value) -> bool:
         """Whether a value from outside needs a Reshape."""
-        return self.context.symbolic.shape(_viewed(value)) != self._matrix(value)
+        if self.context.symbolic.shape(_viewed(value)) == self._matrix(value):
+            return False
+        return self._there(_viewed(value), self._matrix(value)[1]) is None
 
     def _is_taken(self, value: ir.Value) -> bool:
         """Whether a value from outside is a view for the region alone."""
@@ -232,12 +236,25 @@ class _Flattened:
         if source is value and self.source is None:
             self.source = value
         taken = self.flat.get(source) or self.values.get(source, source)
-        if not self._is_added(value):
+        if self.context.symbolic.shape(source) == self._matrix(value):
             return taken
         columns = self._matrix(value)[1]
         assert isinstance(columns, int), "columns are known"
+        there = self._there(source, columns) if taken is source else None
+        if there is not None and self.at is not None and self.context.precedes(there, self.at):
+            return there.outputs[0]
         target = self._target([-1, columns])
         return self._new("Reshape", taken, target, name=f"{value.name}_rows")
+
+    def _there(self, value: ir.Value, columns: object) -> ir.Node | None:
+        """The Reshape to a matrix that another region has made of a value."""
+        for reader in readers(value):
+            plain = self._is_view(reader) and reader.op_type == "Reshape" and not reader.attributes
+            if not plain or reader.inputs[0] is not value or reader in self.gone:
+                continue
+            if self.context.ints(reader.inputs[1]) == [-1, columns]:
+                return reader
+        return None
 
     def _matrix(self, value: ir.Value) -> Shape:
         shape = self.context.symbolic.shape(value)
