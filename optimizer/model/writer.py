@@ -3,7 +3,11 @@
 What is canonical here: initializers in the order of their names, operator sets in the order of
 their domains, attributes as the node has them, tensors always as raw little-endian bytes, and
 `value_info` of every typed intermediate value in node order. The runtime needs the latter:
-without it, session creation is quadratic in the number of nodes. `meta` (our ids) is never written.
+without it, session creation is quadratic in the number of nodes. A size of an intermediate value
+that is computed (`3136*batch`) is written for graphs of many nodes alone, for that reason: where
+two values have one, the runtime plans one buffer for both, and the allocator that it asks otherwise
+hands out what was freed last and still lies in a cache (Swin: 5 to 10 % of its time). `meta` (our
+ids) is never written.
 """
 
 from __future__ import annotations
@@ -34,6 +38,8 @@ from optimizer.model.storage import (
 from optimizer.model.streaming import LeftOut, Piece, pieces, streamed_tensors
 from optimizer.numbers import bytes_text
 
+FEW_NODES = 1000
+"""Up to so many, sizes that it does not know cost the runtime some hundredths of a second."""
 _QUANTIZATION = "quant_parameter_tensor_names"  # where onnx_ir keeps a value's annotation
 _NEEDS_IR_VERSION = {
     ir.DataType.FLOAT8E4M3FN: 9,
@@ -170,11 +176,12 @@ def _write_graph(proto: onnx.GraphProto, graph: ir.Graph, store: TensorSink) -> 
         if value.const_value is not None:
             tensor = proto.initializer.add(name=value.name)
             store(tensor, value.const_value)
+    computed_sizes = len(graph) > FEW_NODES
     for node in graph:
         _write_node(proto.node.add(), node, store)
         for value in node.outputs:
             if value.name and value.type is not None and not value.is_graph_output():
-                _write_value(proto.value_info.add(name=value.name), value)
+                _write_value(proto.value_info.add(name=value.name), value, computed_sizes)
     for value, shape in zip(graph.outputs, output_shapes(graph), strict=True):
         output = proto.output.add()
         serde.serialize_value_into(output, value)
@@ -251,7 +258,7 @@ def _write_attribute(proto: onnx.AttributeProto, attribute: ir.Attr, store: Tens
         proto.doc_string = attribute.doc_string
 
 
-def _write_value(proto: onnx.ValueInfoProto, value: ir.Value) -> None:
+def _write_value(proto: onnx.ValueInfoProto, value: ir.Value, computed_sizes: bool) -> None:
     if type(value.type) is not ir.TensorType or value.type.denotation:
         serde.serialize_value_into(proto, value)
         return
@@ -265,7 +272,7 @@ def _write_value(proto: onnx.ValueInfoProto, value: ir.Value) -> None:
             target = tensor.shape.dim.add()
             if isinstance(dim, int):
                 target.dim_value = dim
-            elif dim.value is not None:
+            elif dim.value is not None and (computed_sizes or dim.value.isidentifier()):
                 target.dim_param = dim.value
             if denotation := shape.get_denotation(axis):
                 target.denotation = denotation

@@ -64,6 +64,19 @@ def test_every_typed_intermediate_value_is_described_in_node_order() -> None:
     assert graph.value_info[0].type.tensor_type.shape.dim[0].dim_param == "n"
 
 
+@pytest.mark.parametrize("few", [1, 2])
+def test_computed_sizes_inside_are_written_for_graphs_of_many_nodes_alone(
+    monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr(writer, "FEW_NODES", few)
+    graph = onnx.load_from_string(to_bytes(model_of(TEXT.replace('"n"', '"2*n"')))).graph
+    sizes = [
+        [dim.dim_param or dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        for value in (graph.input[0], graph.value_info[0], graph.output[0])
+    ]
+    assert sizes == [["2*n", 3], ["2*n" if few == 1 else 0, 2], ["2*n", 2]]
+
+
 def test_a_tensor_shared_by_two_initializers_is_written_under_both_names() -> None:
     model = model_of(TEXT)
     tensor = ir.tensor(np.ones(2, np.float32), name="b")
