@@ -12,7 +12,7 @@ import onnx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.studio.browsing import PATIENCE_MS, opened, visitor, wait
+from tests.studio.browsing import PATIENCE_MS, opened, visitor, wait, wait_for_all
 from tests.studio.conftest import RunningStudio
 
 pytestmark = pytest.mark.browser
@@ -114,6 +114,7 @@ def test_variants_are_added_varied_and_removed_and_are_in_the_link(
     page.goto(f"{app_url}/run?model=tour&{PLAIN}")
     press(page, "Add")
     page.wait_for_url(re.compile("race=source%2Clast%2Clast"), timeout=PATIENCE_MS)
+    wait_for_all(page)  # a popover that opens while the page is drawn anew may close again
     page.locator(".st-key-variant-2 .stPopover button").first.click(timeout=PATIENCE_MS)
     options = page.get_by_role("combobox", name="Vary an option")
     options.fill("intra thr", timeout=PATIENCE_MS)
