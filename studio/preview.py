@@ -31,7 +31,7 @@ PASS_SECONDS = 0.1
 KNOW_SECONDS = 5.0
 """CPU time of finding out about values before anybody asks."""
 AHEAD_SECONDS = 0.25
-"""CPU time of what is done ahead at a time; who wants an answer meanwhile waits for its end."""
+"""CPU time, on each core, of what is done ahead at a time: who wants an answer waits for that."""
 MOST_CHANGED = 0.2
 """Of the nodes of a graph; where more have changed, passes are asked about all of it."""
 PLANNING = frozenset({"kernels", "memory"})

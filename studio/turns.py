@@ -15,8 +15,6 @@ from pathlib import Path
 
 QUIET_SECONDS = 0.3
 """After an answer: its reader may be about to ask for the next part."""
-
-
 RESTING_SECONDS = 8.0
 """After a rest: where somebody goes from step to step the next rest is near, and what is known of
 a step near it is worth more than what the source has to tell."""
@@ -61,7 +59,9 @@ class Turns:
         """Somebody rests at a step: what was to be asked ahead of another one no longer is."""
         with self._changed:
             self._rests[run] = step
-            self._rested[run] = time.monotonic()
+            recent = (now := time.monotonic()) - self._resting_seconds
+            self._rested = {one: at for one, at in self._rested.items() if at > recent}
+            self._rested[run] = now
             self._changed.notify_all()
 
     def leave(self, run: Path, step: int) -> None:

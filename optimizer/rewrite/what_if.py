@@ -196,17 +196,12 @@ class AskedGraph:
         """
         if isinstance(one, GraphPass):
             return Preview(one.id, 0, 0, whole=False), None
-        asked = _Asking(self, one)
-        until, out_of_time, unasked = math.inf, False, set[str]()
-        for number, (node, rule) in enumerate(self._questions(Queue(one), before)):
-            if number == QUESTIONS:  # the first of them may have had to analyse the whole graph
-                until = time.thread_time() + self.seconds
-            if number % QUESTIONS == 0 and time.thread_time() > until:
-                out_of_time = True
+        asked, clock, unasked = _Asking(self, one), _Clock(self.seconds), set[str]()
+        for node, rule in self._questions(Queue(one), before):
             if rule is asked.settled:
                 continue
             known = self._said_before(node, rule, one, before)
-            if out_of_time and known == UNASKED:
+            if known == UNASKED and not clock.allows_another():
                 unasked.add(node_id(node))
             else:
                 asked.hear(node, rule, known)
@@ -269,6 +264,33 @@ class AskedGraph:
             near = [node for node, distance in self.affected.items() if distance <= one.reach]
             found = [node for node in dict.fromkeys([*heard, *near]) if node in self.places]
         return sorted(found, key=self.places.__getitem__)
+
+
+@dataclass(slots=True)
+class _Clock:
+    """The CPU time of a pass, after its first questions: for them it may analyse the whole graph.
+
+    Attributes:
+        seconds: for all others.
+        asked: questions.
+        until: what this thread has taken when the time is up.
+        is_up: it was at the last look.
+    """
+
+    seconds: float
+    asked: int = 0
+    until: float = math.inf
+    is_up: bool = False
+
+    def allows_another(self) -> bool:
+        """Whether there is time for one more question."""
+        if self.asked % QUESTIONS == 0:
+            now = time.thread_time()
+            if self.asked == QUESTIONS:
+                self.until = now + self.seconds
+            self.is_up = now > self.until
+        self.asked += not self.is_up
+        return not self.is_up
 
 
 class _Asking:

@@ -81,4 +81,5 @@ def test_while_somebody_goes_from_step_to_step_the_source_is_not_asked_about_bet
     turns.leave(RUN, 3)
     waiting = begun(lambda: ahead(RUN))
     ahead(OTHER)
+    waiting.join(0.2)
     assert (order, waiting.is_alive()) == ([OTHER], True)

@@ -99,7 +99,7 @@ class RecognizeAttention(Pass):
         if not _same_batch(first, context) or not _same_batch(second, context):
             return Declined("Earlier keys and values have the batch and heads of the new ones")
         if not _joined_alike(first, second, context):
-            return Declined("There are as many earlier keys as values, and as many new ones")
+            return Declined("There are as many earlier keys as values, or as many new ones")
         mask = given(node, 3)
         inputs: list[Operand | None] = [node.inputs[0], first.inputs[1], second.inputs[1], mask]
         made = NewNode(

@@ -10,7 +10,7 @@ from optimizer.model.writer import to_bytes
 from optimizer.pipeline import Pipeline
 from optimizer.registry import Pass, find, passes
 from optimizer.rewrite.driver import optimize
-from optimizer.rewrite.what_if import QUESTIONS, Preview, what_if
+from optimizer.rewrite.what_if import QUESTIONS, AskedGraph, Preview, what_if
 from studio.gallery import gallery
 from tests.optimizer.graphs import opened
 from tests.optimizer.rewrite.failing import planted
@@ -77,6 +77,22 @@ def test_without_time_a_pass_says_that_it_was_not_asked_about_all() -> None:
     (found,) = what_if(opened(text).ir, [made("eliminate-identity")], NOTHING, seconds=-1)
     assert 0 < found.matches <= QUESTIONS
     assert not found.whole
+
+
+def test_what_was_said_before_the_time_was_up_is_kept_for_the_next_graph() -> None:
+    nodes = "\n".join(f"v{n} = Identity (x)" for n in range(4 * QUESTIONS))
+    model = opened(f"""<ir_version: 8, opset_import: ["" : 17]>
+    main (float[2] x) => (float[2] y) {{
+       {nodes}
+       y = Relu (v0)
+    }}""").ir
+    identities, said, found = made("eliminate-identity"), None, list[Preview]()
+    while not (found and found[-1].whole) and len(found) < 9:
+        graph = AskedGraph(model, NOTHING, seconds=-1, affected={})
+        preview, said = graph.preview(identities, said)
+        found.append(preview)
+    assert [one.matches for one in found] == [QUESTIONS * n for n in (1, 2, 3, 4)]
+    assert [found[-1]] == what_if(model, [identities], NOTHING, seconds=60)
 
 
 def test_a_pass_over_the_whole_graph_says_what_it_found_however_long_that_took() -> None:
