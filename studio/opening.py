@@ -20,7 +20,7 @@ from studio.artifacts.store import run_key
 from studio.environment import LOCAL_FILES
 from studio.gallery import gallery
 from studio.layouts import LAYOUTS, look_at_some
-from studio.preview import AHEAD_SECONDS, PARTS, PREVIEW, Question, StepPreview, ask_some
+from studio.preview import AHEAD_SECONDS, PREVIEW, StepPreview, ask_some, ask_soon
 from studio.services import records, store, tasks, turns
 from studio.tasks import Task, Work
 from studio.versus import Versus
@@ -137,21 +137,47 @@ def _source_layouts(model: OpenedModel, **following: Unpack[Following]) -> Path:
     return store().get(LAYOUTS, (model, run), None, **following)
 
 
-def preview_task(model: OpenedModel, run: OpenedRun, question: Question) -> Task[StepPreview]:
+def preview_task(model: OpenedModel, run: OpenedRun, step: int) -> Task[StepPreview]:
     """What passes would do at a step of a run; the same task for all that ask this."""
-    work = partial(_preview, model, run, question)
-    return tasks().start(PREVIEW.key((model, run), question), work)
+    work = partial(_preview, model, run, step)
+    return tasks().start(PREVIEW.key((model, run), step), work)
+
+
+def soon_task(model: OpenedModel, run: OpenedRun, step: int) -> Task[StepPreview]:
+    """As much of it as can be said soon; more is said after `forget_preview`."""
+    return tasks().start(_soon_key(model, run, step), partial(_soon, model, run, step))
+
+
+def forget_preview(model: OpenedModel, run: OpenedRun, step: int) -> None:
+    """What was told: there may be more to say by now, and what failed is tried again."""
+    tasks().drop(_soon_key(model, run, step))
+    tasks().drop_failed(PREVIEW.key((model, run), step))
+
+
+def _soon_key(model: OpenedModel, run: OpenedRun, step: int) -> tuple[object, ...]:
+    return "what-if soon", model.key, run.key, step
+
+
+def _soon(
+    model: OpenedModel, run: OpenedRun, step: int, **following: Unpack[Following]
+) -> StepPreview:
+    if not _is_answered(model, run, step):
+        with turns().answering(run.folder):
+            found = store().prepare(ask_soon, run, step, **following)
+        if found.unasked:
+            return found
+    return _preview(model, run, step, **following)
 
 
 def _preview(
-    model: OpenedModel, run: OpenedRun, question: Question, **following: Unpack[Following]
+    model: OpenedModel, run: OpenedRun, step: int, **following: Unpack[Following]
 ) -> StepPreview:
-    with nullcontext() if _is_answered(model, run, question) else turns().answering(run.folder):
-        return store().get(PREVIEW, (model, run), question, **following)
+    with nullcontext() if _is_answered(model, run, step) else turns().answering(run.folder):
+        return store().get(PREVIEW, (model, run), step, **following)
 
 
-def _is_answered(model: OpenedModel, run: OpenedRun, question: Question) -> bool:
-    return store().has(PREVIEW, (model, run), question)
+def _is_answered(model: OpenedModel, run: OpenedRun, step: int) -> bool:
+    return store().has(PREVIEW, (model, run), step)
 
 
 def ask_ahead(model: OpenedModel, run: OpenedRun, step: int = 0) -> None:
@@ -179,8 +205,7 @@ def _ask_ahead(
 
 def _ask_in_turn(model: OpenedModel, run: OpenedRun, step: int, following: Following) -> None:
     """A little at a time; of a source with answers, what helps to ask about other steps."""
-    questions = [Question(step, part) for part in PARTS]
-    answered = all(_is_answered(model, run, question) for question in questions)
+    answered = _is_answered(model, run, step)
     if answered and step:
         return
     layouts = tasks().get(("layouts", model.key, run.key))
@@ -192,8 +217,7 @@ def _ask_in_turn(model: OpenedModel, run: OpenedRun, step: int, following: Follo
             if not wanted:
                 return
             done = store().prepare(ask_some, run, None if answered else step, **following)
-    for question in questions:
-        _preview(model, run, question, **following)
+    _preview(model, run, step, **following)
 
 
 def upload_task(files: dict[str, bytes]) -> Task[OpenedModel]:

@@ -1,17 +1,18 @@
 """What if: what each pass would do to the graph at a step of a run, made by a worker when asked.
 
-A question is asked in two parts, each an artifact of its own: passes that look at a node and what
-is around it are soon done; those that look at the whole graph before they answer come after.
+Who waits is told what can be said soon, and then what all passes say, which is an artifact. Passes
+that look at a node and what is around it are soon done; those that look at the whole graph before
+they answer mostly are not.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from operator import attrgetter
-from typing import Literal
 from weakref import WeakKeyDictionary
 
 from optimizer.codec import Format
@@ -30,29 +31,14 @@ PASS_SECONDS = 0.1
 """CPU time of one pass; what it has found by then is told as "at least"."""
 KNOW_SECONDS = 5.0
 """CPU time of finding out about values before anybody asks."""
-AHEAD_SECONDS = 0.25
+SOON_SECONDS = 0.3
+"""In which passes answer, where somebody waits."""
+AHEAD_SECONDS = 0.1
 """CPU time, on each core, of what is done ahead at a time: who wants an answer waits for that."""
 MOST_CHANGED = 0.2
 """Of the nodes of a graph; where more have changed, passes are asked about all of it."""
 PLANNING = frozenset({"kernels", "memory"})
 """Families that plan the whole graph, seconds long: they are not asked by the way."""
-
-Part = Literal["local", "global"]
-PARTS: Sequence[Part] = ("local", "global")
-"""In the order in which they are asked, one after the other: both need the same open trace."""
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A part of what is asked about a step.
-
-    Attributes:
-        step: of the run.
-        part: which passes are asked: those that analyse the whole graph first, or all others.
-    """
-
-    step: int
-    part: Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +47,13 @@ class StepPreview:
 
     Attributes:
         step: of the run.
-        passes: those of the part that would act or come near, in running order.
+        passes: those that would act or come near, in running order.
+        unasked: ids of those that there was no time to ask.
     """
 
     step: int
     passes: tuple[Preview, ...]
+    unasked: tuple[str, ...] = ()
 
 
 def asked_passes(pipeline: Pipeline) -> list[Pass]:
@@ -80,18 +68,31 @@ def can_be_asked(declared: type[Pass]) -> bool:
 
 
 @collection_paused()
-def make_preview(files: TraceFiles, question: Question, *, progress: Progress) -> StepPreview:
-    """Ask the passes of a part about the graph at a step; for a worker process.
+def make_preview(files: TraceFiles, step: int, *, progress: Progress) -> StepPreview:
+    """Ask the passes about the graph at a step; for a worker process.
 
     Raises:
         StudioError: as `graph_at`.
     """
     progress("asking the passes", 0.0)
     with trace_cursor(files) as cursor:
-        asked = _asked_about(cursor, question.step)
-        is_global = question.part == "global"
-        found = asked.answer([one for one in asked.passes if one.global_analysis == is_global])
-    return StepPreview(question.step, tuple(one for one in found if one.matches or one.declined))
+        asked = _asked_about(cursor, step)
+        asked.answer(asked.left)
+        return asked.told()
+
+
+@collection_paused()
+def ask_soon(files: TraceFiles, step: int) -> StepPreview:
+    """As much of what `make_preview` says as can be said soon, more each time; for a worker.
+
+    Raises:
+        StudioError: as `graph_at`.
+    """
+    until = time.monotonic() + SOON_SECONDS
+    with trace_cursor(files) as cursor:
+        asked = _asked_about(cursor, step)
+        asked.answer(asked.left, until)
+        return asked.told()
 
 
 @collection_paused()
@@ -152,12 +153,11 @@ class _Source:
 
 
 _asked = WeakKeyDictionary[Cursor, "_Asked"]()
-"""Of an open trace what was asked about last: its second part needs the same facts."""
+"""Of an open trace what was asked about last: what is asked next needs the same facts."""
 
 
 _seconds = dict[tuple[str, bool], float]()
-"""What a pass took last, asked about all or only about what had changed: who takes long is asked
-first, so that all processes end together."""
+"""What a pass took last, asked about all or only about what had changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,18 +182,44 @@ class _Asked:
     answers: dict[str, Preview] = field(default_factory=dict[str, Preview])
     said: dict[str, Answers] = field(default_factory=dict[str, Answers])
 
-    def answer(self, several: Sequence[Pass]) -> list[Preview]:
-        """What passes say, each asked once; several processes ask, for somebody waits."""
-        left = [one for one in several if one.id not in self.answers]
-        left.sort(key=lambda one: _seconds.get(self._manner(one.id), 0.0), reverse=True)
-        self._remember(forked_map(self._ask, left))
-        return [self.answers[one.id] for one in several]
+    @property
+    def left(self) -> list[Pass]:
+        """Those that have not been asked, in running order."""
+        return [one for one in self.passes if one.id not in self.answers]
+
+    def told(self) -> StepPreview:
+        """What has been said by now."""
+        found = [self.answers[one.id] for one in self.passes if one.id in self.answers]
+        telling = tuple(one for one in found if one.matches or one.declined)
+        return StepPreview(self.step, telling, tuple(one.id for one in self.left))
+
+    def answer(self, several: Sequence[Pass], until: float = math.inf) -> None:
+        """Have passes answer; several processes ask, for somebody waits.
+
+        Args:
+            several: none of which has been asked. Who takes long is asked first, so that all
+                processes end together, but last where there may not be time for all.
+            until: reading of the monotonic clock; who is expected to take longer is not asked,
+                but for the first.
+        """
+        ordered = sorted(several, key=self._expected_seconds, reverse=math.isinf(until))
+
+        def ask(one: Pass) -> tuple[Preview, Answers | None, float] | None:
+            ends = time.monotonic() + self._expected_seconds(one)
+            return self._ask(one) if one is ordered[0] or ends <= until else None
+
+        self._remember(filter(None, forked_map(ask, ordered)))
 
     def _ask(self, one: Pass) -> tuple[Preview, Answers | None, float]:
         """What it says, in numbers and exactly, and the CPU time that this took."""
         begun = time.thread_time()
         answer, said = self.graph.preview(one, self.before.get(one.id))
         return answer, said, time.thread_time() - begun
+
+    def _expected_seconds(self, one: Pass) -> float:
+        """By what it took last; who looks at the whole graph and was never asked may take long."""
+        unknown = math.inf if one.global_analysis else 0.0
+        return _seconds.get(self._manner(one.id), unknown)
 
     def _remember(self, answers: Iterable[tuple[Preview, Answers | None, float]]) -> None:
         for answer, said, seconds in answers:
@@ -204,8 +230,7 @@ class _Asked:
 
     def ask_some(self) -> bool:
         """Ask some of those that have not been, the local ones first; whether all have been."""
-        left = [one for one in self.passes if one.id not in self.answers]
-        left.sort(key=attrgetter("global_analysis"))
+        left = sorted(self.left, key=attrgetter("global_analysis"))
         if known := self._within(left, AHEAD_SECONDS * processes()):
             self.answer(known)
             return len(known) == len(left)
@@ -257,6 +282,6 @@ def _asked_about(cursor: Cursor, step: int) -> _Asked:
     return found
 
 
-PREVIEW_FORM = Format(StepPreview, "passlens.what-if/1", "preview of the passes")
-PREVIEW: Artifact[Question, StepPreview] = Artifact("what-if", make_preview, Value(PREVIEW_FORM))
-"""Of a part of a question about a step of a run."""
+PREVIEW_FORM = Format(StepPreview, "passlens.what-if/2", "preview of the passes")
+PREVIEW: Artifact[int, StepPreview] = Artifact("what-if", make_preview, Value(PREVIEW_FORM))
+"""Of a step of a run."""

@@ -21,11 +21,11 @@ from studio.environment import FIRST_MODEL
 from studio.first_picture import ended, first_picture_routes
 from studio.gallery import gallery
 from studio.memory.film.job import film_file
-from studio.opening import ask_ahead, model_task, preview_task, run_task
+from studio.opening import ask_ahead, forget_preview, model_task, preview_task, run_task, soon_task
 from studio.overlays import numbers_file
-from studio.preview import PARTS, PREVIEW, PREVIEW_FORM, Part, Question
+from studio.preview import PREVIEW_FORM
 from studio.recordings.shipped import shipped
-from studio.services import store, tasks
+from studio.services import store
 from studio.viewer import asset_routes
 from studio.workspace import Workspace, from_query
 
@@ -59,20 +59,21 @@ async def film(request: Request) -> Response:
 
 
 async def what_if(request: Request) -> Response:
-    """What the passes of a part would do at a step; a worker finds out."""
+    """What the passes would do at a step, as far as can be said soon or all; a worker finds out."""
     place = request.path_params
     subject = _asked(place)
-    part: Part | None = place["part"] if place["part"] in PARTS else None
-    if subject is None or part is None:
+    if subject is None:
         return _gzipped(None)
-    question = Question(place["step"], part)
-    task = preview_task(*subject, question)
+    asked = preview_task if "all" in request.query_params else soon_task
+    task = asked(*subject, place["step"])
     await ended(task, PATIENCE_S)
+    if task.done:
+        forget_preview(*subject, place["step"])
     if task.result is None:
-        tasks().drop_failed(PREVIEW.key(subject, question))
         text = task.error.message if task.error is not None else "Not done yet; ask again."
         return PlainTextResponse(text, status_code=503)
-    return JSONResponse(PREVIEW_FORM.to_json(task.result), headers=_KEPT)
+    kept = {"Cache-Control": "no-store"} if task.result.unasked else _KEPT
+    return JSONResponse(PREVIEW_FORM.to_json(task.result), headers=kept)
 
 
 async def what_if_ahead(request: Request) -> Response:
@@ -120,7 +121,7 @@ def routes() -> list[BaseRoute]:
         Route("/api/overlays/{model}/{run}/{overlay}/{key}.json", overlay),
         Route("/api/film/{model}/{run}/{request}/{key}.json", film),
         Route("/api/pipeline.json", pipeline),
-        Route("/api/what-if/{model}/{run}/{step:int}/{part}.json", what_if),
+        Route("/api/what-if/{model}/{run}/{step:int}.json", what_if),
         Route("/api/what-if/{model}/{run}/{step:int}/ahead", what_if_ahead, methods=["POST"]),
         Route("/api/health", health),
         *asset_routes(),

@@ -10,7 +10,6 @@ from optimizer.rewrite.what_if import Preview
 from studio.artifacts.opened import PassCounts
 from studio.opening import model_task, preview_task, run_task, title_of
 from studio.page.parts import PATIENCE_S
-from studio.preview import PARTS, Question
 from studio.tasks import Task
 from studio.workspace import Workspace
 
@@ -46,15 +45,12 @@ def in_model(workspace: Workspace) -> InModel:
     if running.result is None:
         return _unknown(title, running)
     did = running.result.result.passes
-    would: dict[str, Preview] = {}
-    for part in PARTS:  # the viewer asks the same of any step
-        asking = preview_task(opening.result, running.result, Question(0, part))
-        asking.wait(PATIENCE_S)
-        if asking.result is None:
-            known = _unknown(title, asking)
-            return InModel(title, did, None, known.trouble, known.pending)
-        would |= {one.pass_id: one for one in asking.result.passes}
-    return InModel(title, did, would)
+    asking = preview_task(opening.result, running.result, 0)
+    asking.wait(PATIENCE_S)
+    if asking.result is None:
+        known = _unknown(title, asking)
+        return InModel(title, did, None, known.trouble, known.pending)
+    return InModel(title, did, {one.pass_id: one for one in asking.result.passes})
 
 
 def _unknown(title: str, task: Task[Any]) -> InModel:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +24,12 @@ from studio import opening, preview, services
 from studio.artifacts.opened import OpenedModel, OpenedRun
 from studio.artifacts.store import Store
 from studio.gallery import gallery
-from studio.opening import ask_ahead, preview_task
+from studio.opening import ask_ahead, preview_task, soon_task
 from studio.preview import (
-    PARTS,
     PREVIEW,
-    Part,
-    Question,
     StepPreview,
     ask_some,
+    ask_soon,
     asked_passes,
     make_preview,
 )
@@ -52,40 +52,61 @@ def all_known(run: OpenedRun, step: int | None) -> None:
         pass
 
 
+def asked_here(run: OpenedRun, step: int) -> StepPreview:
+    """What all passes say, found out here."""
+    return make_preview(run.files, step, progress=silent)
+
+
 @pytest.mark.parametrize("ahead", [False, True])
 @pytest.mark.parametrize("share", [0, 1 / 3, 1 / 2, 1])
-def test_both_parts_together_say_what_all_passes_say(
+def test_what_is_said_soon_grows_into_what_all_passes_say(
     subject: Opened, monkeypatch: pytest.MonkeyPatch, share: float, ahead: bool
 ) -> None:
     monkeypatch.setattr(preview, "PASS_SECONDS", 60)
+    monkeypatch.setattr(preview, "SOON_SECONDS", 0)
+    monkeypatch.setattr(preview, "_seconds", {})
     run = subject[2]
     step = round(run.result.steps * share)
     all_known(run, step if ahead else None)
     pipeline = Pipeline.of("portable")
     asked = asked_passes(pipeline)
     found = what_if(graph_at(run.files, step), asked, pipeline, seconds=60)
-    parts: list[StepPreview] = []
-    for part in PARTS:  # and meanwhile others look at another step
-        parts.append(make_preview(run.files, Question(step, part), progress=silent))
-        graph_at(run.files, run.result.steps - step)
-    make_preview(run.files, Question(run.result.steps - step, PARTS[0]), progress=silent)
-    parts[0] = make_preview(run.files, Question(step, PARTS[0]), progress=silent)
-    told = [one for part in parts for one in part.passes]
-    assert {one.pass_id: one for one in told} == {
-        one.pass_id: one for one in found if one.matches or one.declined
-    }
-    assert len(told) == len({one.pass_id for one in told})
-    looks_globally = {one.id for one in asked if one.global_analysis}
-    assert looks_globally >= {"assign-layout", "convert-to-float16", "outline-repeats"}
-    assert looks_globally.isdisjoint(one.pass_id for one in parts[0].passes)
+    asking = partial(ask_soon, run.files, step)
+    parts = [asking()]
+    while parts[-1].unasked:
+        graph_at(run.files, run.result.steps - step)  # meanwhile others look at another step
+        parts.append(asking())
+    assert len(parts) == (1 if ahead else len(asked))
+    for one, other in pairwise(parts):
+        assert {*one.passes} <= {*other.passes}
+        assert {*one.unasked} > {*other.unasked}
+    whole = StepPreview(step, tuple(one for one in found if one.matches or one.declined))
+    asked_here(run, run.result.steps - step)
+    assert asked_here(run, step) == parts[-1] == whole
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_processes_that_share_the_passes_say_what_one_says(subject: Opened, part: Part) -> None:
+def test_who_may_take_long_is_asked_last_where_somebody_waits(
+    subject: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = subject[2]
+    passes = asked_passes(Pipeline.of("portable"))
+    slow = "eliminate-identity"
+    monkeypatch.setattr(preview, "_seconds", {(slow, False): 1000.0})
+    monkeypatch.setattr(preview, "SOON_SECONDS", 0)
+    asked = [set(ask_soon(run.files, 0).unasked) for _ in passes]
+    order = [*({one.id for one in passes} - asked[0])]
+    order += [one for before, after in pairwise(asked) for one in before - after]
+    assert len(order) == len(passes)
+    globally = {one.id for one in passes if one.global_analysis}
+    assert {*globally} >= {"assign-layout", "convert-to-float16", "outline-repeats"}
+    assert {*order[-len(globally) :]} == globally
+    assert order[-len(globally) - 1] == slow
+
+
+def test_processes_that_share_the_passes_say_what_one_says(subject: Opened) -> None:
     store, model, run = subject
-    question = Question(run.result.steps // 2, part)
-    shared = store.get(PREVIEW, (model, run), question)
-    assert shared == make_preview(run.files, question, progress=silent)
+    step = run.result.steps // 2
+    assert store.get(PREVIEW, (model, run), step) == asked_here(run, step)
 
 
 @dataclass
@@ -127,7 +148,7 @@ def served(subject: Opened, monkeypatch: pytest.MonkeyPatch) -> Served:
 def answered(subject: Opened, step: int) -> bool:
     """Whether all that can be asked about a step lies in the store."""
     store, model, run = subject
-    return all(store.has(PREVIEW, (model, run), Question(step, part)) for part in PARTS)
+    return store.has(PREVIEW, (model, run), step)
 
 
 def test_what_is_asked_ahead_is_there_before_anybody_asks(subject: Opened, served: Served) -> None:
@@ -135,13 +156,13 @@ def test_what_is_asked_ahead_is_there_before_anybody_asks(subject: Opened, serve
     for opened_before in (False, True):
         ask_ahead(model, run)
         served.ended()
-        *ahead, last = served.done if opened_before else served.done[: -len(PARTS)]
+        *ahead, last = served.done if opened_before else served.done[:-1]
         assert all(function is ask_some for function, _ in [*ahead, last])
         assert last[1] == (None if opened_before else 0)
         served.tasks.drop(("what-if ahead", model.key, run.key, 0))
         served.done.clear()
-    for part in PARTS:
-        asking = preview_task(model, run, Question(0, part))
+    for task in (preview_task, soon_task):
+        asking = task(model, run, 0)
         assert asking.wait(60)
         assert asking.result is not None
     assert not served.done
@@ -155,7 +176,7 @@ def test_the_step_where_somebody_rests_is_asked_about_before_anybody_asks(
         ask_ahead(model, run, 3)
         served.ended()
     assert answered(subject, 3)
-    assert [request for _, request in served.done[-2:]] == [Question(3, part) for part in PARTS]
+    assert served.done[-1][1] == 3
 
 
 def test_who_rests_elsewhere_is_not_answered_about_the_step_before(
@@ -179,18 +200,17 @@ def test_who_waits_for_an_answer_comes_before_what_is_left_to_ask_ahead(
     subject: Opened, served: Served
 ) -> None:
     _, model, run = subject
-    question = Question(5, "local")
 
     def click() -> None:
         served.then = lambda: None
-        preview_task(model, run, question)
+        soon_task(model, run, 5)
         while not services.turns().is_waited_for:
             time.sleep(0.01)
 
     served.then = click
     ask_ahead(model, run, 3)
     served.ended()
-    assert [request for _, request in served.done[:2]] == [3, question]
+    assert served.done[:2] == [(ask_some, 3), (ask_soon, 5)]
     assert answered(subject, 3)
 
 
@@ -208,5 +228,5 @@ def test_what_is_known_of_the_source_is_not_found_out_again_at_another_step(
     monkeypatch.setattr(asking, "SymbolicValues", Noted)
     all_known(run, None)
     for step in (0, 3, run.result.steps):
-        make_preview(run.files, Question(step, "local"), progress=silent)
+        asked_here(run, step)
     assert len(begun) == 1

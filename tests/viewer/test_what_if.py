@@ -12,6 +12,7 @@ pytestmark = pytest.mark.browser
 Opened = Callable[..., Page]
 
 RESTING = """async ([acts, answers]) => {
+  const times = new Map();
   const { WhatIf } = await import("/viewer/test/panels/what-if.js");
   const { State } = await import("/viewer/test/session/state.js");
   const real = { fetch, setTimeout, clearTimeout }, asked = [];
@@ -19,9 +20,12 @@ RESTING = """async ([acts, answers]) => {
   window.setTimeout = (act) => ((timer = act), 1);
   window.clearTimeout = () => (timer = null);
   window.fetch = async (url, { method } = {}) => {
-    asked.push(`${method ?? "GET"} ${new URL(url).pathname}`);
+    const { pathname, search } = new URL(url);
+    asked.push(`${method ?? "GET"} ${pathname}${search}`);
     if (!answers) throw new Error("nobody answers");
-    return { ok: true, json: async () => ({ passes: [] }) };
+    times.set(pathname, (times.get(pathname) ?? 0) + 1);
+    const left = times.get(pathname) < answers ? ["late"] : [];
+    return { ok: true, json: async () => ({ passes: [], unasked: left }) };
   };
   const state = new State(), nothing = () => {};
   const session = { step: 0, steps: Array(5), trace: { key: "run" } };
@@ -46,8 +50,14 @@ RESTING = """async ([acts, answers]) => {
 """Steps that are gone to, and what else happens; a second is over only where it is `waited`."""
 
 
-def asked(page: Page, *acts: int | str, answers: bool = False) -> list[str]:
-    """What the server was asked, of all that the panel might ask."""
+def asked(page: Page, *acts: int | str, answers: int = 0) -> list[str]:
+    """What the server was asked, of all that the panel might ask.
+
+    Args:
+        page: in which.
+        acts: see `RESTING`.
+        answers: how often about one step, until all is told; 0: it fails.
+    """
     return page.evaluate(RESTING, [list(acts), answers])
 
 
@@ -76,23 +86,26 @@ def test_nothing_is_asked_ahead_of_the_source_while_it_plays_or_where_nothing_is
 
 def test_who_has_asked_is_not_asked_for(opened: Opened) -> None:
     page = opened("fixture=cnn8")
-    assert asked(page, "offered", 3, "pressed", "at rest", "waited") == [
-        "GET /what-if/3/local.json"
-    ]
+    assert asked(page, "offered", 3, "pressed", "at rest", "waited") == ["GET /what-if/3.json"]
 
 
 def test_once_a_step_is_told_the_next_one_on_the_way_is_asked_ahead(opened: Opened) -> None:
     page = opened("fixture=cnn8")
-    both = "GET /what-if/{0}/local.json", "GET /what-if/{0}/global.json"
-    found = asked(page, "offered", 3, "pressed", "told", 4, "at rest", "told", answers=True)
+    found = asked(page, "offered", 3, "pressed", "told", 4, "at rest", "told", answers=1)
     assert found == [
-        *(line.format(3) for line in both), "POST /what-if/4/ahead",
-        *(line.format(4) for line in both), "POST /what-if/5/ahead",
+        "GET /what-if/3.json", "POST /what-if/4/ahead",
+        "GET /what-if/4.json", "POST /what-if/5/ahead",
     ]  # fmt: skip
-    found = asked(page, "offered", 3, "pressed", "told", 2, "at rest", "told", answers=True)
+    found = asked(page, "offered", 3, "pressed", "told", 2, "at rest", "told", answers=1)
     assert found[-1] == "POST /what-if/1/ahead"
-    found = asked(page, "offered", 5, "pressed", "told", answers=True)
-    assert found[-1] == "GET /what-if/5/global.json"
+    found = asked(page, "offered", 5, "pressed", "told", answers=1)
+    assert found[-1] == "GET /what-if/5.json"
+
+
+def test_all_is_asked_where_not_all_could_be_said_soon(opened: Opened) -> None:
+    page = opened("fixture=cnn8")
+    found = asked(page, "offered", 3, "pressed", "told", answers=2)
+    assert found == ["GET /what-if/3.json", "GET /what-if/3.json?all", "POST /what-if/4/ahead"]
 
 
 WAITING = """async () => {
@@ -100,12 +113,18 @@ WAITING = """async () => {
   const { State } = await import("/viewer/test/session/state.js");
   const really = fetch, waiting = [], nothing = () => {};
   const passes = (matches) => [{ pass_id: "late", matches, declined: 0, places: [], whole: true }];
+  const soon = { passes: [], unasked: ["late"] };
+  let last = "";
   window.fetch = async (url, { method } = {}) => {
     if (method === "POST") return {};
     const path = new URL(url).pathname;
-    if (path.endsWith("local.json")) return { ok: true, json: async () => ({ passes: [] }) };
+    if (path !== last) {
+      last = path;
+      return { ok: true, json: async () => soon };
+    }
+    const all = (n) => ({ passes: passes(n), unasked: [] });
     return new Promise((then) =>
-      waiting.push((n) => then({ ok: true, json: async () => ({ passes: passes(n) }) })));
+      waiting.push((n) => then({ ok: true, json: async () => all(n) })));
   };
   const state = new State();
   const session = { step: 3, steps: Array(5), trace: { key: "run" } };

@@ -135,6 +135,13 @@
  *   PreviewRecord what a pass would do at a step; `whole`: it was asked about all nodes
  */
 
+/**
+ * @typedef {object} WhatIfJson `passlens.what-if/2`
+ * @property {number} step
+ * @property {PreviewRecord[]} passes those that would act or come near
+ * @property {string[]} unasked ids of those that there was no time to ask
+ */
+
 /** @typedef {[number, number, string, string[]]} KernelJson µs first, µs steady, operator, node ids */
 
 /**

@@ -5,15 +5,17 @@
 const fetched = new Map();
 const KEEP = 8;
 
+/** What the server says by now. @param {string} url @returns {Promise<any>} */
+export async function askJson(url) {
+  const response = await fetch(new URL(url, document.baseURI));
+  if (!response.ok)
+    throw new Error(`The server answered ${response.status} for ${url}. Reload the page.`);
+  return response.json();
+}
+
 /** @param {string} url @returns {Promise<any>} */
 export async function fetchJson(url) {
-  let json = fetched.get(url);
-  if (!json) {
-    const response = await fetch(new URL(url, document.baseURI));
-    if (!response.ok)
-      throw new Error(`The server answered ${response.status} for ${url}. Reload the page.`);
-    json = await response.json();
-  }
+  const json = fetched.get(url) || (await askJson(url));
   fetched.delete(url); // what is used again stays longest
   fetched.set(url, json);
   for (const old of fetched.keys()) {

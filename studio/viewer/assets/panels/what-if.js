@@ -1,18 +1,17 @@
 // @ts-check
 // What if: which passes would act on the graph at the step that is shown, and how often. The server
-// asks every pass, those that are off, too; nothing is changed. What looks at the whole graph before it
-// answers is asked last: all others are shown meanwhile.
+// asks every pass, those that are off, too; nothing is changed. It answers with what can be said soon;
+// where that is not all, it is asked for all.
 
 import { button, h } from "../page/dom.js";
-import { fetchJson } from "../page/fetching.js";
+import { askJson } from "../page/fetching.js";
 import { counted, whole } from "../page/numbers.js";
 import { Comparison } from "../session/comparison.js";
 import { placeWalk } from "./place-walk.js";
 
 /** @typedef {import("../types.js").PreviewRecord} PreviewRecord */
+/** @typedef {import("../types.js").WhatIfJson} WhatIfJson */
 
-/** Which passes are asked one after the other, as the server calls them. */
-const PARTS = ["local", "global"];
 /** After so long at a step, of which "rest" tells at once, one may want to know. */
 const REST_MS = 800;
 
@@ -30,12 +29,12 @@ export class WhatIf {
     this.redraw = redraw;
     this.on = false;
     /** @type {Map<string, PreviewRecord>} what was answered last, by pass */ this.told = new Map();
-    /** who is asked last, as told at another step of this run
+    /** what all said at another step of this run
      * @type {{url: string, step: number, told: Map<string, PreviewRecord>}} */
     this.late = { url: "", step: -1, told: new Map() };
     this.toldAt = -1;
     /** 1 or -1: which way the steps that are asked about go */ this.heading = 1;
-    /** whether all passes have answered */ this.complete = false;
+    /** who has yet to answer @type {Set<string>} */ this.unasked = new Set();
     /** address of what is being asked, or was */ this.asked = "";
     /** the last answer, or that to come @type {{address: string, found: Promise<any>} | null} */
     this.last = null;
@@ -81,7 +80,8 @@ export class WhatIf {
     const { all, least } = total(firing);
     const places = least ? `${whole(all)} or more places` : counted(all, "place");
     const where = step ? `At step ${step},` : "In the source,";
-    const rest = this.complete ? "." : " so far; the last passes are being asked.";
+    const left = counted(this.unasked.size, "pass is", "passes are");
+    const rest = this.unasked.size ? ` so far; ${left} still being asked.` : ".";
     return firing.length
       ? `${where} ${counted(firing.length, "pass", "passes")} would fire, at ${places}${rest}`
       : `${where} no pass would fire${rest}`;
@@ -123,7 +123,7 @@ export class WhatIf {
   /** What a pass said at another step, where it has yet to answer. @param {string} id */
   #before(id) {
     const { url, told } = this.late;
-    return this.complete || url !== this.#offer?.url ? undefined : told.get(id);
+    return this.unasked.has(id) && url === this.#offer?.url ? told.get(id) : undefined;
   }
 
   get #waiting() {
@@ -157,7 +157,7 @@ export class WhatIf {
   /** Who is about to press the button finds the first answer on its way. */
   #askAhead() {
     const url = this.#url;
-    if (!this.on && url) this.#answer(url, PARTS[0]).catch(() => null);
+    if (!this.on && url) this.#answer(url, false).catch(() => null);
   }
 
   /** Let the server begin to ask about a step before anybody wants to know; of the source it has. */
@@ -180,11 +180,12 @@ export class WhatIf {
     fetch(new URL(`${url}/ahead`, document.baseURI), { method: "POST" }).catch(() => null);
   }
 
-  /** What a part of the passes says, asked once. @param {string} url @param {string} part */
-  #answer(url, part) {
-    const address = `${url}/${part}.json`;
+  /** What the passes say soon or all, asked once until it is told.
+   * @param {string} url @param {boolean} all @returns {Promise<WhatIfJson>} */
+  #answer(url, all) {
+    const address = `${url}.json${all ? "?all" : ""}`;
     if (this.last?.address === address) return this.last.found;
-    const found = fetchJson(address);
+    const found = askJson(address);
     this.last = { address, found };
     found.catch(() => {
       if (this.last?.found === found) this.last = null;
@@ -206,10 +207,11 @@ export class WhatIf {
     this.asked = url;
     this.redraw();
     try {
-      for (const part of PARTS) {
-        const found = await this.#answer(url, part);
+      for (const all of [false, true]) {
+        const found = await this.#answer(url, all);
         if (this.asked !== url) return;
-        this.#take(step, part, found.passes);
+        this.#take(step, found, !all);
+        if (!found.unasked.length) break;
       }
     } catch (error) {
       if (this.asked !== url) return;
@@ -220,22 +222,21 @@ export class WhatIf {
     }
   }
 
-  /** A part of the answer; the first one ends what was known of another step.
-   * @param {number} step @param {string} part @param {PreviewRecord[]} passes */
-  #take(step, part, passes) {
-    if (part === PARTS[0]) {
+  /** An answer; the first one ends what was known of another step.
+   * @param {number} step @param {WhatIfJson} found @param {boolean} first */
+  #take(step, { passes, unasked }, first) {
+    if (first) {
       if (this.marked) this.#mark(this.marked);
-      this.told.clear();
       if (step !== this.toldAt) this.heading = step < this.toldAt ? -1 : 1;
     }
-    for (const p of passes) this.told.set(p.pass_id, p);
+    this.told = new Map(passes.map((p) => [p.pass_id, p]));
+    this.unasked = new Set(unasked);
     this.toldAt = step;
-    this.complete = part === PARTS.at(-1);
-    if (this.complete && this.#offer)
-      this.late = { url: this.#offer.url, step, told: new Map(passes.map((p) => [p.pass_id, p])) };
     this.trouble = "";
+    const whole = !unasked.length;
+    if (whole && this.#offer) this.late = { url: this.#offer.url, step, told: this.told };
     this.redraw();
-    if (this.complete) this.#announceNext(step);
+    if (whole) this.#announceNext(step);
   }
 }
 
