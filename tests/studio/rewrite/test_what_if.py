@@ -79,6 +79,10 @@ def test_what_can_be_said_soon_is_shown_while_the_others_are_asked(
     expect(said).to_contain_text("so far; 1 pass is still being asked.")
     soon = _firing(said)
     expect(page.locator("button.pl-would").first).to_have_text("1×")
+    for _ in range(PATIENCE_MS // POLLING_MS):
+        if held:
+            break
+        page.wait_for_timeout(POLLING_MS)
     (route,) = held
     route.continue_()
     expect(said).not_to_contain_text("so far")

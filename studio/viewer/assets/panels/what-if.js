@@ -31,7 +31,7 @@ export class WhatIf {
     /** @type {Map<string, PreviewRecord>} what was answered last, by pass */ this.told = new Map();
     /** what all said at another step of this run
      * @type {{url: string, step: number, told: Map<string, PreviewRecord>}} */
-    this.late = { url: "", step: -1, told: new Map() };
+    this.earlier = { url: "", step: -1, told: new Map() };
     this.toldAt = -1;
     /** 1 or -1: which way the steps that are asked about go */ this.heading = 1;
     /** who has yet to answer @type {Set<string>} */ this.unasked = new Set();
@@ -122,12 +122,12 @@ export class WhatIf {
 
   /** What a pass said at another step, where it has yet to answer. @param {string} id */
   #before(id) {
-    const { url, told } = this.late;
+    const { url, told } = this.earlier;
     return this.unasked.has(id) && url === this.#offer?.url ? told.get(id) : undefined;
   }
 
   get #waiting() {
-    return `at step ${this.late.step}; at this one it is being asked`;
+    return `at step ${this.earlier.step}; at this one it is being asked`;
   }
 
   /** Other places are marked now. */
@@ -234,7 +234,7 @@ export class WhatIf {
     this.toldAt = step;
     this.trouble = "";
     const whole = !unasked.length;
-    if (whole && this.#offer) this.late = { url: this.#offer.url, step, told: this.told };
+    if (whole && this.#offer) this.earlier = { url: this.#offer.url, step, told: this.told };
     this.redraw();
     if (whole) this.#announceNext(step);
   }
