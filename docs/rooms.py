@@ -64,6 +64,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
             "frozen",
             "limits",
             "numbers",
+            "transposed_tensor",
             "versions",
         ),
     ),

@@ -12,6 +12,7 @@ import onnx_ir as ir
 
 from optimizer.errors import ExternalDataRefused, quoted
 from optimizer.stored import CHUNK_BYTES, StoredTensor, bytes_in_memory, chunks_of
+from optimizer.transposed_tensor import TransposedTensor
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -31,11 +32,14 @@ def constant_of(value: ir.Value | None) -> ir.TensorProtocol | None:
     if value is None:
         return None
     node = value.producer()
-    if node is not None:
-        tensor = constant_tensor(node) if is_constant_node(node) else None
+    if node is None:
+        tensor = value.const_value if value.is_initializer() else None
+        if tensor is None or value.is_graph_input():
+            return None
+    elif node.op_type != "Constant" or node.domain:
+        return None  # as nearly always
     else:
-        held = value.is_initializer() and not value.is_graph_input()
-        tensor = value.const_value if held else None
+        tensor = constant_tensor(node)
     return None if is_absent(tensor) else tensor
 
 
@@ -217,5 +221,7 @@ def _reader(tensor: ir.TensorProtocol) -> Callable[[int, int], bytes | memoryvie
     """Gives pieces of its bytes, `read(start, count)`."""
     if isinstance(tensor, StoredTensor):
         return tensor.read
+    if isinstance(tensor, TransposedTensor):
+        return tensor.reader()
     data = memoryview(bytes_in_memory(tensor))
     return lambda start, count: data[start : start + count]

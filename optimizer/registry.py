@@ -11,7 +11,7 @@ import importlib.util
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from types import MethodType
 from typing import (
     TYPE_CHECKING,
@@ -152,7 +152,7 @@ class Pass:
 
     def options(self) -> Mapping[str, object]:
         """The options and their values."""
-        return {option.name: getattr(self, option.name) for option in fields(self)}
+        return dict(vars(self))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ import onnx_ir as ir
 from onnx import TensorProto
 
 from optimizer.errors import ExternalDataRefused, StudioError, quoted
+from optimizer.transposed_tensor import TransposedTensor, solid
 
 CHUNK_BYTES = 1 << 18
 """In larger pieces Linux takes up to four times as long to write the same to a file."""
@@ -211,7 +212,9 @@ class NewWeights:
         Raises:
             StudioError: there is no room for it.
         """
-        if isinstance(tensor, StoredTensor) or tensor.dtype == ir.DataType.STRING:
+        if isinstance(tensor, StoredTensor | TransposedTensor):
+            return tensor
+        if tensor.dtype == ir.DataType.STRING:
             return tensor
         self._bytes += tensor.nbytes
         if self._bytes <= NEW_IN_MEMORY_BYTES or tensor.nbytes < MAPPED_BYTES:
@@ -290,9 +293,12 @@ def chunks_of(tensor: ir.TensorProtocol) -> Iterator[bytes | memoryview]:
 
 def bytes_in_memory(tensor: ir.TensorProtocol) -> bytes | memoryview:
     """The bytes of a tensor as ONNX stores them; not copied where they lie so in memory."""
-    if tensor.dtype.bitwidth < 8 or not isinstance(tensor, ir.Tensor):
+    if isinstance(tensor, TransposedTensor):
+        array = solid(tensor.numpy())
+    elif tensor.dtype.bitwidth < 8 or not isinstance(tensor, ir.Tensor):
         return tensor.tobytes()
-    array = tensor.numpy()
+    else:
+        array = tensor.numpy()
     if not array.flags.c_contiguous or array.dtype.byteorder == ">":
         return tensor.tobytes()
     return array.reshape(-1).view(np.uint8).data

@@ -75,6 +75,7 @@ class Evaluator:
     opset: int
     largest_bytes: int
 
+    @np.errstate(all="ignore")
     def run(self, nodes: Sequence[ir.Node], wanted: Collection[ir.Node]) -> Evaluation:
         """Compute nodes in the given, topological, order; what is used up is let go.
 
@@ -103,8 +104,7 @@ class Evaluator:
 
     def _guarded(self, node: ir.Node, known: dict[ir.Value, Array]) -> tuple[Array, ...]:
         try:
-            with np.errstate(all="ignore"):
-                return self._compute(node, known)
+            return self._compute(node, known)
         except NotFoldable as error:
             raise Blocked(node, f"{node.op_type} was left unfolded: {error}.") from error
         except (ArithmeticError, IndexError, MemoryError, TypeError, ValueError) as error:

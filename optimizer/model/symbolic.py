@@ -32,6 +32,7 @@ from optimizer.model.graph_dims import (
 from optimizer.model.refinement import Refinement
 from optimizer.operators.broadcasting import agreed_type
 from optimizer.operators.call import (
+    COMPUTED,
     INTEGERS,
     UNKNOWN,
     Call,
@@ -115,13 +116,14 @@ class SymbolicValues:
 
     def refine(self, node: ir.Node) -> list[Refinement]:
         """What is known of the node's outputs that was not, or that the graph does not say."""
-        before = [self._facts.get(value) for value in node.outputs]
-        for value in node.outputs:
-            self.forget(value)
-        if all([value is None or value in self._facts for value in node.inputs]):
+        facts, outputs = self._facts, node.outputs
+        before = [facts.pop(value, None) for value in outputs]
+        for value in outputs if self.contradictions else ():
+            self.contradictions.pop(value, None)
+        if all([value is None or value in facts for value in node.inputs]):
             self._evaluate(node)  # as nearly always: nothing has to be followed back
         found: list[Refinement] = []
-        for value, known in zip(node.outputs, before, strict=True):
+        for value, known in zip(outputs, before, strict=True):
             fact = self.fact(value)
             refinement = self._refinement(value, fact)
             if refinement is not None:
@@ -346,7 +348,8 @@ class SymbolicValues:
         """The symbol of a size that nothing is known about, always the same for the same place."""
         fresh = self._fresh.get((value, axis))
         if fresh is None:
-            fresh = self._fresh[value, axis] = symbol(f"{FRESH}{len(self._fresh)}")
+            start = FRESH if value.producer() is None else COMPUTED
+            fresh = self._fresh[value, axis] = symbol(f"{start}{len(self._fresh)}")
         if decided:
             self._sizes_by_values |= fresh.symbols()
         return fresh

@@ -28,6 +28,9 @@ MAX_CONTENT = 64
 MAX_CONSTANT = 4096
 """Elements of a constant that a rule may look at."""
 
+COMPUTED = "??"
+"""What the name of a symbol starts with that stands for a size which a node decides: 0 may be."""
+
 CONTRIB = "com.microsoft"
 
 INTEGERS = frozenset(

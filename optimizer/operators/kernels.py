@@ -14,14 +14,12 @@ import onnx_ir as ir
 from optimizer.constants import tensor_in
 from optimizer.operators.call import Array, Call, NotFoldable
 from optimizer.operators.reference import reference
+from optimizer.transposed_tensor import solid
 
 Kernel = Callable[[Call], tuple[Array, ...]]
 
 _NARROW = ("FLOAT8", "FLOAT4", "FLOAT6", "INT4", "UINT4", "INT2", "UINT2")
 """Types whose casts saturate or pack, each in its own way."""
-
-_STRIP, _LARGE_AXIS = 16, 256
-"""Columns copied at a time, so that lines stay in the cache, and from which size on that pays."""
 
 
 def unary(function: Callable[[Array], Array]) -> Kernel:
@@ -146,18 +144,7 @@ def transpose(call: Call) -> tuple[Array, ...]:
     """Transpose; by default the axes are reversed."""
     data, perm = call.array(0), call.node.attributes.get("perm")
     axes = range(data.ndim)[::-1] if perm is None else perm.as_ints()
-    return (_solid(data.transpose(tuple(axes))),)
-
-
-def _solid(view: Array) -> Array:
-    """A copy in C order, of rank 0 too; of a large transposed matrix in half numpy's time."""
-    if view.ndim != 2 or not view.flags.f_contiguous or min(view.shape) < _LARGE_AXIS:
-        return np.array(view, order="C", copy=True)
-    copied = np.empty(view.shape, view.dtype)
-    for start in range(0, view.shape[1], _STRIP):
-        strip = slice(start, start + _STRIP)
-        copied[:, strip] = view[:, strip]
-    return copied
+    return (data.transpose(tuple(axes)),)
 
 
 def squeeze(call: Call) -> tuple[Array, ...]:
@@ -193,7 +180,7 @@ def slice_(call: Call) -> tuple[Array, ...]:
     parts = [slice(None)] * data.ndim
     for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
         parts[axis] = _part(data.shape[axis], (start, end, step))
-    return (_solid(data[tuple(parts)]),)
+    return (solid(data[tuple(parts)]),)
 
 
 def _part(size: int, bounds: tuple[int, int, int]) -> slice:
@@ -305,7 +292,7 @@ def split(call: Call) -> tuple[Array, ...]:
         step = -(-data.shape[axis] // parts)
         sizes = [step] * (parts - 1) + [data.shape[axis] - step * (parts - 1)]
     pieces = np.split(data, np.cumsum(sizes)[:-1].tolist(), axis)
-    return tuple(_solid(piece) for piece in pieces)
+    return tuple(solid(piece) for piece in pieces)
 
 
 def matmul(call: Call) -> tuple[Array, ...]:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import onnx_ir as ir
 
-from optimizer.dimension import Dimension, exact_divide, product
+from optimizer.dimension import Dimension, Expression, exact_divide, product
 from optimizer.operators import contents, kernels
 from optimizer.operators.broadcasting import like_first, non_negative, same
-from optimizer.operators.call import Call, Contradiction, Dim, Shape, Typed, axis_in
+from optimizer.operators.call import COMPUTED, Call, Contradiction, Dim, Shape, Typed, axis_in
 from optimizer.operators.loops import views
 from optimizer.operators.operator import Operator
 
@@ -37,6 +37,9 @@ def reshaped(data: _Known | None, target: Sequence[Dim], *, zero_copies: bool) -
             result.append(data[axis] if data is not None and axis < len(data) else None)
         elif isinstance(dim, int):
             result.append(None if dim == -1 else dim)
+        elif dim is not None and zero_copies and _may_be_zero(dim):
+            copied = data is not None and axis < len(data) and data[axis] == dim
+            result.append(dim if copied else None)
         else:
             result.append(None if dim is None else _sure(dim))
     if data is None:
@@ -50,6 +53,11 @@ def reshaped(data: _Known | None, target: Sequence[Dim], *, zero_copies: bool) -
     elif not unknown and isinstance(total, int) and isinstance(rest, int) and total != rest:
         raise Contradiction(f"{total} elements reshaped to {rest}")
     return tuple(result)
+
+
+def _may_be_zero(dim: Dimension) -> bool:
+    """Whether a size may be 0 that is no number."""
+    return isinstance(dim, Expression) and any(name.startswith(COMPUTED) for name in dim.symbols())
 
 
 def _sure(dim: Dimension) -> Dim:

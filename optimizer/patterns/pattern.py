@@ -67,7 +67,7 @@ def heads(term: Term) -> frozenset[str] | None:
 @cache
 def has_core(term: Term) -> bool:
     """Whether a node of the core is in a term."""
-    return any(isinstance(each, Node) and each.core for each in parts(term))
+    return (isinstance(term, Node) and term.core) or any(map(has_core, _inner(term)))
 
 
 @cache
@@ -80,16 +80,20 @@ def needed(term: Node) -> tuple[frozenset[str], ...]:
 @cache
 def parts(term: Term) -> tuple[Term, ...]:
     """A term and all that is in it, once each."""
+    return tuple(dict.fromkeys([term, *(part for each in _inner(term) for part in parts(each))]))
+
+
+def _inner(term: Term) -> tuple[Term, ...]:
+    """The terms that a term is made of."""
     match term:
         case Node():
-            inner = term.inputs
+            return term.inputs
         case Either():
-            inner = term.alternatives
+            return term.alternatives
         case Formula():
-            inner = (term.expression,)
+            return (term.expression,)
         case _:
-            inner = ()
-    return tuple(dict.fromkeys([term, *(part for each in inner for part in parts(each))]))
+            return ()
 
 
 @cache

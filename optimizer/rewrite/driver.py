@@ -153,7 +153,9 @@ class _Run:
             if key in self.whole or alive[one.root].graph is not None
         ]
         self.trace.vetoed = self.vetoes.held
-        near = Counter(declined.pass_id for declined in self.trace.declined)
+        near = Counter[str]()
+        for declined in self.trace.declined:
+            near[declined.pass_id] += 1
         self.trace.timings = {
             queue.planned.id: queue.timing(declined=near[queue.planned.id])
             for queue in self.worklist.queues
@@ -219,7 +221,7 @@ class _Run:
             queue.tried += 1
             outcome: Outcome = None
             try:
-                outcome = declared.match(node, self.context)
+                outcome = declared.match(queue.planned, node, self.context)
                 if outcome is None and not queue.has_near_misses:
                     continue  # as nearly always: there is nothing to write down or to strike out
                 applied = self._attempt(queue, declared.name, node, outcome)

@@ -339,7 +339,7 @@ class _Asking:
     def _ask(self, node: ir.Node, rule: Rule) -> Answer | None:
         """What a rule says; a rule that raises says nothing, as in a run."""
         try:
-            outcome = rule.match(node, self._context)
+            outcome = rule.match(self._pass, node, self._context)
         except Exception:  # a rule is somebody's code: its bug must not end the preview
             return None
         if isinstance(outcome, Replacement):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import onnx_ir as ir
 
@@ -46,7 +46,6 @@ class Queue:
     def __init__(self, planned: Pass) -> None:
         self.planned = planned
         self._by_operator: dict[str, list[Rule]] = {}
-        self._bound: dict[str, Rule] = {}
         self._dropped: set[str] = set()
         self.waiting: dict[ir.Node, list[Rule]] = {}
         self.rewrites = self.vetoed = self.tried = 0
@@ -54,19 +53,19 @@ class Queue:
         self.seconds = 0.0
 
     def rules_for(self, operator: str) -> list[Rule]:
-        """The rules rooted at an operator; one list, which loses those that are dropped."""
+        """The rules rooted at an operator; one list, which loses those that are dropped.
+
+        Their functions take the pass first.
+        """
         found = self._by_operator.get(operator)
         if found is None:
-            marked = self.planned.marked  # few of a pass's rules are for operators that are there
-            wanted = [one for root in (operator, ANY) for one in marked if root in one.roots]
-            found = [self._rule(one) for one in wanted if one.name not in self._dropped]
-            self._by_operator[operator] = found
+            found = self._by_operator[operator] = [
+                declared
+                for root in (operator, ANY)
+                for declared in self.planned.marked
+                if root in declared.roots and declared.name not in self._dropped
+            ]
         return found
-
-    def _rule(self, declared: Rule) -> Rule:
-        if declared.name not in self._bound:
-            self._bound[declared.name] = declared.of(self.planned)
-        return self._bound[declared.name]
 
     def timing(self, *, declined: int) -> PassTiming:
         """What the pass has done until now."""
@@ -87,12 +86,16 @@ class Worklist:
         self._edited = edited
         self._deepest = max((queue.planned.reach for queue in self.queues), default=1)
         self._rooted: dict[str, list[Queue]] = {}  # those with rules rooted at an operator
+        for queue in self.queues:
+            for root in queue.planned.roots:
+                self._rooted.setdefault(root, []).append(queue)
         self._interested: dict[tuple[str, int], list[Interest]] = {}
         self._near: dict[ir.Node, None] = {}
-        self._order: dict[str, int] = {}
+        self._order: dict[ir.Node, int] = {}  # of what was derived from a node, that node's
+        self._kin: set[ir.Node] = set()  # what shares its place in that order with others
         by_operator: dict[str, list[ir.Node]] = {}
-        for place, (identity, node) in enumerate(edited.state.nodes.items()):
-            self._order[identity] = place
+        for place, node in enumerate(edited.state.nodes.values()):
+            self._order[node] = place
             by_operator.setdefault(operator_of(node), []).append(node)
         for operator, nodes in by_operator.items():
             for waiting, rules in self._lists(operator, 1):
@@ -109,18 +112,26 @@ class Worklist:
         That is in document order; what is woken meanwhile comes last.
         """
         main = self._edited.state.model.graph
-        order, positions = self._order, self._edited.positions
         while self.has_work(queue):
-            batch = [
-                (order[identity := node_id(node)], positions[identity], identity, node, rules)
-                for node, rules in queue.waiting.items()
-                if node.graph is not None
-            ]
+            batch = queue.waiting.copy()
             queue.waiting.clear()
-            batch.sort()
-            for _, _, _, node, rules in batch:
-                if node.graph is main or self._edited.holds(node):
-                    yield node, rules
+            for node in self._in_order(batch):
+                graph = node.graph
+                if graph is main or (graph is not None and self._edited.holds(node)):
+                    yield node, batch[node]
+
+    def _in_order(self, nodes: Collection[ir.Node]) -> Iterable[ir.Node]:
+        """Nodes in document order, what was derived from one and the same as it stands."""
+        if len(nodes) < 2:
+            return nodes
+        kin = self._kin.intersection(nodes)
+        if kin:
+            others = [node for node in nodes if node not in kin]
+            nodes = others + sorted(kin, key=self._standing)
+        return sorted(nodes, key=self._order.__getitem__)
+
+    def _standing(self, node: ir.Node) -> tuple[float, str]:
+        return self._edited.position(node), node_id(node)
 
     def wake(self, applied: Applied, root: ir.Node, declined: Iterable[str]) -> None:
         """Have every pass look again wherever a change may matter to it.
@@ -131,11 +142,13 @@ class Worklist:
             declined: ids of the roots of near misses.
         """
         near = self._near
+        nodes, values = self._edited.state.nodes, self._edited.state.values
         for node in applied.added:
             near[node] = None
-            self._order[node_id(node)] = self._order[node_id(node).partition("~")[0]]
+            origin = nodes[node_id(node).partition("~")[0]]
+            self._order[node] = self._order[origin]
+            self._kin.update((node, origin))
         near[root] = None
-        nodes, values = self._edited.state.nodes, self._edited.state.values
         for edit in applied.edits:
             if isinstance(edit, _CHANGES_OF_NODES):
                 near[nodes[edit.node]] = None
@@ -173,14 +186,10 @@ class Worklist:
         key = operator, distance
         found = self._interested.get(key)
         if found is None:
-            queues = self._rooted.get(operator)
-            if queues is None:
-                wanted = {operator, ANY}
-                queues = [one for one in self.queues if not wanted.isdisjoint(one.planned.roots)]
-                self._rooted[operator] = queues
+            rooted = [*self._rooted.get(operator, ()), *self._rooted.get(ANY, ())]
             found = self._interested[key] = [
                 (queue.waiting, queue.rules_for(operator))
-                for queue in queues
+                for queue in dict.fromkeys(rooted)
                 if queue.planned.reach >= distance
             ]
         return found

@@ -6,6 +6,7 @@ never changed in place: other nodes may share them.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,9 @@ from optimizer.rules import Context, Declined, NewInitializer, NewNode, Operand,
 
 CONVOLUTIONS = ("Conv", "ConvTranspose")
 PRODUCTS = ("Gemm", "MatMul")
+
+_PART_ELEMENTS = 1 << 18
+"""Of larger weights so many are scaled at a time, which takes half as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,9 +220,7 @@ def _renewed(
 def _scaled(weight: np.ndarray, factor: np.ndarray) -> np.ndarray | None:
     """`weight * factor` in the element type of the weights; None where that loses too much."""
     if weight.dtype.itemsize > 2:
-        result = np.empty_like(weight, order="C")
-        with np.errstate(all="ignore"):
-            np.multiply(weight, factor, out=result, dtype=np.float64, casting="unsafe")
+        result = _times(weight, factor)
         return result if np.isfinite(result).all() else None
     exact = weight.astype(np.float64) * factor
     result = _rounded(exact, weight.dtype)
@@ -227,6 +229,24 @@ def _scaled(weight: np.ndarray, factor: np.ndarray) -> np.ndarray | None:
     # Numbers near the bottom of a 16-bit range have few bits left.
     worst = np.abs(result.astype(np.float64) - exact).max()
     return result if worst <= _epsilon(weight.dtype) * np.abs(exact).max() else None
+
+
+def _times(weight: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    """`weight * factor`, computed in float64."""
+    result = np.empty_like(weight, order="C")
+    with np.errstate(all="ignore"):
+        if weight.size <= _PART_ELEMENTS:
+            return np.multiply(weight, factor, out=result, dtype=np.float64, casting="unsafe")
+        factors = np.broadcast_to(factor, weight.shape)
+        rows = max(1, _PART_ELEMENTS // math.prod(weight.shape[1:]))
+        part = np.empty((rows, *weight.shape[1:]))
+        for start in range(0, weight.shape[0], rows):
+            inside = slice(start, start + rows)
+            exact = part[: weight[inside].shape[0]]
+            exact[...] = weight[inside]
+            exact *= factors[inside]
+            result[inside] = exact
+    return result
 
 
 def _rounded(exact: np.ndarray, dtype: np.dtype) -> np.ndarray | None:

@@ -16,7 +16,16 @@ from optimizer.limits import MIB
 from optimizer.model.graph import is_used, readers
 from optimizer.numbers import bytes_text
 from optimizer.registry import Pass, register, rule
-from optimizer.rules import Context, Declined, NewInitializer, Outcome, Replacement
+from optimizer.rules import (
+    Context,
+    Declined,
+    NewInitializer,
+    Outcome,
+    Replacement,
+    transposition,
+)
+from optimizer.stored import MAPPED_BYTES
+from optimizer.transposed_tensor import TransposedTensor, solid
 
 _FOLDED = frozenset(FOLDED)
 
@@ -45,7 +54,8 @@ class FoldConstants(Pass):
     What it does:
         Nodes whose inputs are all constant are computed once, here, and replaced by an
         initializer. A whole expression goes in one step: only where something that is not
-        constant needs a result is there an initializer. Results that would make the file larger
+        constant needs a result is there an initializer. A large weight that is only transposed is
+        not copied before the model is written. Results that would make the file larger
         by more than `growth_mib` stay unfolded; so does DequantizeLinear, which would undo the
         model's compression.
     Before:
@@ -88,7 +98,7 @@ class FoldConstants(Pass):
         try:
             results = self._evaluate(nodes, [end], context)
             reason = self._charge(end, nodes, results, context)
-            return _replacement([end], nodes, results, reason)
+            return _replacement([end], nodes, results, reason, context)
         except Blocked as blocked:
             return self._around(end, nodes, blocked, known, context)
 
@@ -167,7 +177,7 @@ class FoldConstants(Pass):
         except Blocked as other:
             return self._around(root, nodes, other, known, context)
         reason = "All inputs are constant; what uses the results cannot be folded."
-        return _replacement(frontier, inside, results, reason)
+        return _replacement(frontier, inside, results, reason, context)
 
 
 def _known(context: Context) -> _Expressions:
@@ -273,14 +283,27 @@ def _freed(nodes: list[ir.Node], context: Context) -> int:
 
 
 def _replacement(
-    ends: list[ir.Node], nodes: Iterable[ir.Node], results: Evaluation, reason: str
+    ends: list[ir.Node],
+    nodes: Iterable[ir.Node],
+    results: Evaluation,
+    reason: str,
+    context: Context,
 ) -> Replacement:
     values = {
         value: NewInitializer(
-            ir.Tensor(np.asarray(results.values[value])), value.name or node.op_type
+            _tensor(node, results.values[value], context), value.name or node.op_type
         )
         for node in ends
         for value in node.outputs
         if is_used(value) and value in results.values
     }
     return Replacement(list(nodes), values, reason)
+
+
+def _tensor(node: ir.Node, result: np.ndarray, context: Context) -> ir.TensorProtocol:
+    """What a node makes; a large constant that is only transposed is not copied."""
+    if node.op_type == "Transpose" and result.nbytes >= MAPPED_BYTES:
+        source, perm = context.tensor(node.inputs[0]), transposition(node, context)
+        if source is not None and perm is not None:
+            return TransposedTensor(source, perm)
+    return ir.Tensor(result if result.flags.c_contiguous else solid(result))

@@ -90,13 +90,10 @@ def _lookalikes(node: ir.Node, context: Context) -> Iterator[ir.Node]:
     pivot = _pivot(node, context)
     if pivot is None:  # constants only: their twins may read equal constants elsewhere
         others = _registered(node, cast(_Table, context.memory.setdefault(None, {})), context)
+    elif use_count(pivot) <= SMALL_FAN:
+        others = [use.node for use in pivot.uses()]
     else:
-        if use_count(pivot) < 2:
-            return
-        if use_count(pivot) <= SMALL_FAN:
-            others = [use.node for use in pivot.uses()]
-        else:
-            others = _registered(node, _table(pivot, context), context)
+        others = _registered(node, _table(pivot, context), context)
     for other in others:
         if other is node or other.op_type != node.op_type or other.graph is None:
             continue
@@ -112,6 +109,8 @@ def _pivot(node: ir.Node, context: Context) -> ir.Value | None:
             continue
         if best is None or use_count(value) < use_count(best):
             best = value
+            if use_count(value) < 2:
+                break  # nobody else reads it: there is no twin
     return best
 
 

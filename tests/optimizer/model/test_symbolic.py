@@ -430,6 +430,29 @@ def test_a_slice_of_a_broadcast_axis_is_not_believed_to_grow_with_its_bound() ->
     assert SymbolicValues(model).shape(model.graph.outputs[0]) != (symbol("seq"),)
 
 
+def test_a_size_that_may_be_0_copies_another_one_in_a_reshape() -> None:
+    body = """
+    g (float["batch", "seq", 4] x) => (float[a, b, c] y, float[d, e, f] z)
+    <int64[1] one = {1}, int64[2] rest = {-1, 1}, int64[1] zero = {0}, int64[2] last = {-1, 4}>
+    {
+      part = Slice(x, one, one, one)
+      s = Shape(part)
+      size = Gather(s, one)
+      target = Concat <axis = 0> (size, rest)
+      y = Reshape(part, target)
+      batch = Gather(s, zero)
+      same = Concat <axis = 0> (batch, last)
+      z = Reshape(part, same)
+    }
+    """
+    model = model_of(body)
+    values = SymbolicValues(model)
+    y, z = (shape_text(values, value).split(", ") for value in model.graph.outputs)
+    assert y[2] == "1"
+    assert not {"batch", "4*batch"} & {*y}  # where the part is empty, they are batch, 0 and 1
+    assert (z[0], z[2]) == ("batch", "4")
+
+
 def test_the_library_of_rules_does_not_touch_files(tmp_path: Path) -> None:
     tensor = ir.ExternalTensor(
         "missing.bin", 0, 8 * 10**6, ir.DataType.INT64, shape=ir.Shape([10**6]), name="w",
