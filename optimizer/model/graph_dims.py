@@ -8,10 +8,7 @@ import onnx_ir as ir
 
 from optimizer.dimension import Dimension, Expression
 from optimizer.dimension_text import parse
-from optimizer.operators.call import MAX_CONTENT, Dim, Shape, in_numbers
-
-FRESH = "?"
-"""What the name of a symbol starts with that stands for a size nothing is known about."""
+from optimizer.operators.call import FRESH, MAX_CONTENT, Dim, Shape, in_numbers
 
 _LONGEST_TEXT = 200
 _LARGEST = 2**63

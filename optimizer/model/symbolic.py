@@ -21,7 +21,6 @@ from optimizer.dimension import Dimension, Expression, symbol
 from optimizer.dimension_text import parse
 from optimizer.model.graph import bodies, walk_nodes
 from optimizer.model.graph_dims import (
-    FRESH,
     declared_dim,
     interface_symbols,
     is_large,
@@ -32,9 +31,10 @@ from optimizer.model.graph_dims import (
 from optimizer.model.refinement import Refinement
 from optimizer.operators.broadcasting import agreed_type
 from optimizer.operators.call import (
-    COMPUTED,
+    FRESH,
     INTEGERS,
     UNKNOWN,
+    UNNAMED,
     Call,
     Content,
     Contradiction,
@@ -348,7 +348,7 @@ class SymbolicValues:
         """The symbol of a size that nothing is known about, always the same for the same place."""
         fresh = self._fresh.get((value, axis))
         if fresh is None:
-            start = FRESH if value.producer() is None else COMPUTED
+            start = UNNAMED if value.producer() is None else FRESH
             fresh = self._fresh[value, axis] = symbol(f"{start}{len(self._fresh)}")
         if decided:
             self._sizes_by_values |= fresh.symbols()

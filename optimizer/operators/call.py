@@ -28,8 +28,11 @@ MAX_CONTENT = 64
 MAX_CONSTANT = 4096
 """Elements of a constant that a rule may look at."""
 
-COMPUTED = "??"
-"""What the name of a symbol starts with that stands for a size which a node decides: 0 may be."""
+FRESH = "?"
+"""What the name of a symbol starts with that stands for a size nothing is known about."""
+
+UNNAMED = f"{FRESH}i"
+"""The same, for a size of an input that nobody has named; any other one may be 0."""
 
 CONTRIB = "com.microsoft"
 

@@ -9,7 +9,16 @@ import onnx_ir as ir
 from optimizer.dimension import Dimension, Expression, exact_divide, product
 from optimizer.operators import contents, kernels
 from optimizer.operators.broadcasting import like_first, non_negative, same
-from optimizer.operators.call import COMPUTED, Call, Contradiction, Dim, Shape, Typed, axis_in
+from optimizer.operators.call import (
+    FRESH,
+    UNNAMED,
+    Call,
+    Contradiction,
+    Dim,
+    Shape,
+    Typed,
+    axis_in,
+)
 from optimizer.operators.loops import views
 from optimizer.operators.operator import Operator
 
@@ -57,7 +66,8 @@ def reshaped(data: _Known | None, target: Sequence[Dim], *, zero_copies: bool) -
 
 def _may_be_zero(dim: Dimension) -> bool:
     """Whether a size may be 0 that is no number."""
-    return isinstance(dim, Expression) and any(name.startswith(COMPUTED) for name in dim.symbols())
+    names = dim.symbols() if isinstance(dim, Expression) else ()
+    return any(name.startswith(FRESH) and not name.startswith(UNNAMED) for name in names)
 
 
 def _sure(dim: Dimension) -> Dim:
