@@ -1,4 +1,4 @@
-"""A tensor that is another one with its axes in another order, which nobody copies until then."""
+"""A tensor that is another one with its axes in another order, not copied before it is written."""
 
 from __future__ import annotations
 

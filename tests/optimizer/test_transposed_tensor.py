@@ -104,6 +104,22 @@ def test_folding_transposes_a_large_weight_without_a_copy_and_writes_it_right(
         np.testing.assert_array_equal(numpy_helper.to_array(beside), weight.T)
 
 
+def test_elements_of_less_than_a_byte_are_transposed_at_once_and_packed() -> None:
+    text = """<ir_version: 10, opset_import: ["" : 21]>
+    g (float[1] x) => (int4[700, 300] y, float[1] z) {
+       y = Transpose <perm = [1, 0]> (w)
+       z = Neg (x)
+    }"""
+    proto = onnx.parser.parse_model(text)
+    weight = np.random.default_rng(0).integers(-8, 8, (300, 700))
+    packed = onnx.helper.make_tensor("w", onnx.TensorProto.INT4, weight.shape, weight.ravel())
+    proto.graph.initializer.append(packed)
+    model = opened(proto)
+    assert optimize(model, Pipeline.of("none", enable=["fold-constants"])).steps == 1
+    (written,) = onnx.load_model_from_string(to_bytes(model.ir)).graph.initializer
+    np.testing.assert_array_equal(numpy_helper.to_array(written).astype(int), weight.T)
+
+
 def test_a_weight_transposed_by_folding_is_merged_with_an_equal_one() -> None:
     weight = numbers(300, 700)
     model = opened(network(weight, also=np.ascontiguousarray(weight.T)))

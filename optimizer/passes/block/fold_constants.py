@@ -304,6 +304,7 @@ def _tensor(node: ir.Node, result: np.ndarray, context: Context) -> ir.TensorPro
     """What a node makes; a large constant that is only transposed is not copied."""
     if node.op_type == "Transpose" and result.nbytes >= MAPPED_BYTES:
         source, perm = context.tensor(node.inputs[0]), transposition(node, context)
-        if source is not None and perm is not None:
+        packed = source is not None and source.dtype.bitwidth < 8
+        if source is not None and perm is not None and not packed:
             return TransposedTensor(source, perm)
     return ir.Tensor(result if result.flags.c_contiguous else solid(result))
