@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.passes.block.attention_parts import ATTENTION, Parts, parts_of
+from optimizer.passes.block.attention_parts import Parts, parts_of
+from optimizer.passes.block.attention_pattern import ATTENTION
 from optimizer.passes.block.conditions import plain
 from optimizer.patterns import Found
 from optimizer.patterns.search import find

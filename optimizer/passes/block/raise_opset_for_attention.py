@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.passes.block.attention_parts import ATTENTION
+from optimizer.passes.block.attention_pattern import ATTENTION
 from optimizer.passes.block.newer_opset import raised
 from optimizer.passes.block.recognize_attention import OPSET
 from optimizer.patterns import Found

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import onnx_ir as ir
 
-from optimizer.passes.block.attention_parts import ATTENTION, parts_of
+from optimizer.passes.block.attention_parts import parts_of
+from optimizer.passes.block.attention_pattern import ATTENTION
 from optimizer.passes.block.conditions import older, plain
 from optimizer.patterns import Found, matches
 from optimizer.registry import Pass, register, rule

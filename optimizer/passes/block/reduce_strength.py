@@ -31,10 +31,10 @@ class ReduceStrength(Pass):
     """Reduce the strength of arithmetic.
 
     What it does:
-        x ^ 0.5 becomes Sqrt, x ^ -1 Reciprocal, x * -1 and x / -1 Neg. x * (1 / y) becomes x / y,
-        which ONNX Runtime finds a normalization by. The sign of a factor goes into a constant
-        that it is multiplied or divided by; two signs of a product cancel. The logarithm of
-        Softmax becomes LogSoftmax, a LogSoftmax of LogSoftmax goes away.
+        x ^ 0.5 becomes Sqrt, x ^ -1 Reciprocal, x * -1 and x / -1 Neg. x * (1 / y) becomes x / y
+        and x * y ^ -0.5 becomes x / √y, which ONNX Runtime finds a normalization by. The sign of a
+        factor goes into a constant that it is multiplied or divided by; two signs of a product
+        cancel. The logarithm of Softmax becomes LogSoftmax, a LogSoftmax of LogSoftmax goes away.
     Before:
         v → Sqrt → Reciprocal → Mul(x, ·)
     After:
@@ -90,6 +90,27 @@ class ReduceStrength(Pass):
                 return blocked
             made = NewNode("Div", [other, above.inputs[0]])
             return Replacement.by(made, "x times 1 / y is x / y.", above, node)
+        return None
+
+    @rule("Mul", name="ProductWithInverseRoot", reach=2)
+    def inverse_root(self, node: ir.Node, context: Context) -> Outcome:
+        """A product with one over a root, written as a power."""
+        for place in (0, 1):
+            above, other = producer_of(node.inputs[place], "Pow"), node.inputs[1 - place]
+            if above is None or other is None or context.opset() < 7:
+                continue
+            base, exponent = above.inputs[0], context.scalar(above.inputs[1])
+            if exponent != -0.5 or base is None or base.dtype not in _FLOATS:
+                continue
+            if not keeps_shape(above, Neutral(base, above.inputs[1], -0.5), context):
+                return Declined("The exponent broadcasts the base to a new shape")
+            blocked = shared(above.outputs[0], node)
+            if blocked is not None:
+                return blocked
+            root = NewNode("Sqrt", [base])
+            made = NewNode("Div", [other, root.output()])
+            values: dict[ir.Value, Operand] = {node.outputs[0]: made.output()}
+            return Replacement([above, node], values, "x times y ^ -0.5 is x / √y.", [root, made])
         return None
 
     @rule(*_SIGNED, name="FactorWithSign", reach=2)

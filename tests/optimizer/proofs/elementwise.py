@@ -25,6 +25,9 @@ from tests.optimizer.proofs.theories import LOGIC, Operation, Theory, integer_op
 _FOLDED = {"Sum": "Add", "Max": "Max", "Min": "Min"}
 """Operators of any number of operands, and what they do with two."""
 
+_ROOTS_AND_INVERSES = {0.5: ["Sqrt"], -1: ["Reciprocal"], -0.5: ["Sqrt", "Reciprocal"]}
+"""Exponents, and the operators that take their power one after another."""
+
 
 def elementwise(
     node: onnx.NodeProto, inputs: Sequence[Tensor | None], theory: Theory
@@ -93,18 +96,18 @@ def _clipped(
 
 
 def _power(base: Symbolic, exponent: np.ndarray, theory: Theory) -> Symbolic | None:
-    multiply = _operation("Mul", base.kind, theory)
     number = float(exponent.ravel()[0])
     if number == 1 and exponent.ndim == 0:
         return base
-    if theory.name != "reals" or multiply is None:
+    if theory.name != "reals" or not is_float(base.kind):
         return None
     if number in (2, 3):
-        square = mapped(multiply, [base, base], base.kind)
-        return square if number == 2 else mapped(multiply, [square, base], base.kind)
-    if number == 0.5:
-        root = z3.Function("Sqrt", z3.RealSort(), z3.RealSort())
-        return mapped(root, [base], base.kind)
+        square = mapped(operator.mul, [base, base], base.kind)
+        return square if number == 2 else mapped(operator.mul, [square, base], base.kind)
+    if number in _ROOTS_AND_INVERSES:
+        for op in _ROOTS_AND_INVERSES[number]:
+            base = mapped(theory.floats[op], [base], base.kind)
+        return base
     return None
 
 
