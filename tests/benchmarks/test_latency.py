@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.latency_copies import above_fastest
 from benchmarks.latency_table import LATENCY, Latency, report
 from tests.studio.races import race, timing
 
@@ -54,3 +55,14 @@ def test_of_several_races_the_median_counts_and_all_of_them_are_the_interval() -
 def test_a_race_is_read_as_it_was_kept() -> None:
     one = latency(portable=0.9)
     assert LATENCY.loads(LATENCY.dumps(one)) == one
+
+
+def test_a_copy_is_a_share_of_the_fastest_in_each_race() -> None:
+    races = [
+        race([timing("copy-0"), timing("copy-1", 1.1), timing("copy-2", 1.2)]),
+        race([timing("copy-0", 1.5), timing("copy-1"), timing("copy-2", 1.2)]),
+    ]
+    shares = above_fastest(races)
+    assert shares["copy-0"] == pytest.approx([1.0, 1.5], abs=0.03)
+    assert shares["copy-1"] == pytest.approx([1.1, 1.0], abs=0.03)
+    assert shares["copy-2"] == pytest.approx([1.2, 1.2], abs=0.03)
