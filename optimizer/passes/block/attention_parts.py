@@ -201,9 +201,9 @@ def _sizes(
     if isinstance(queries, int) and isinstance(keys, int):
         return NewInitializer.ints([1, 1, queries, keys], "mask_shape")
     masks = [*masks_of(found)]
-    shape = context.symbolic.shape(masks[0]) or ()
+    shape = (context.symbolic.shape(masks[0]) or ()) if len(masks) == 1 else ()
     # The mask's own size is the same in every layer.
-    own = len(masks) == 1 and len(shape) == 4 and shape[3] == keys == queries
+    own = len(shape) == 4 and shape[3] == keys == queries
     row = (masks[0], 3) if own else (found.values["query"], rank - 2)
     sizes: list[Operand] = [
         NewInitializer.ints([1, 1], "ones"),
