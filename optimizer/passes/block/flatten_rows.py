@@ -97,7 +97,8 @@ class _Flattened:
         made: new nodes, in order.
         at: the node that is being put on matrices.
         source: a value from outside that has the leading axes, and stays.
-        sizes: of the leading axes, where they are asked for.
+        whole: sizes of which the first are those of the leading axes, where they are asked for.
+        sizes: of the leading axes alone.
         targets: shapes for Reshape, by what follows the leading axes.
         constants: those that are known.
     """
@@ -114,6 +115,7 @@ class _Flattened:
     made: list[NewNode] = field(default_factory=list[NewNode])
     at: ir.Node | None = None
     source: ir.Value | None = None
+    whole: Operand | None = None
     sizes: Operand | None = None
     targets: dict[tuple[int, ...], Operand] = field(
         default_factory=dict[tuple[int, ...], "Operand"]
@@ -140,8 +142,9 @@ class _Flattened:
         if len(self.made) > before or (len(self.made) == before and not biases):
             return None
         gone = [*self.region, *self.gone]
-        targets = (value.producer() for one in self.gone for value in one.inputs[1:] if value)
-        gone += exclusive_producers(targets, around=gone)
+        if not isinstance(self.whole, ir.Value):  # else a target of these is read once more
+            targets = (value.producer() for one in self.gone for value in one.inputs[1:] if value)
+            gone += exclusive_producers(targets, around=gone)
         gone.remove(root)
         told = f"{counted(len(biases), 'product')} with a bias can be Gemm, on one matrix"
         return Replacement(
@@ -155,9 +158,7 @@ class _Flattened:
 
     def _least_added(self) -> int:
         """How many nodes there are more around the region, at least."""
-        taken = dict.fromkeys(node.inputs[n] for node, one in self.region.items() for n in one.data)
-        entering = [v for v in taken if v is not None and v.producer() not in self.region]
-        added = sum(self._is_added(value) - self._is_taken(value) for value in entering)
+        added = sum(self._is_added(value) - self._is_taken(value) for value in self._from_outside())
         for node in self.region:
             result = node.outputs[0]
             outside = [one for one in readers(result) if one not in self.region]
@@ -165,6 +166,11 @@ class _Flattened:
             views = (one.outputs[0] for one in outside if self._is_view(one))
             added -= sum(self.context.symbolic.shape(v) == self._matrix(result) for v in views)
         return added
+
+    def _from_outside(self) -> list[ir.Value]:
+        """What the region works on from outside."""
+        read = dict.fromkeys(node.inputs[n] for node, one in self.region.items() for n in one.data)
+        return [one for one in read if one is not None and one.producer() not in self.region]
 
     def _is_added(self, value: ir.Value) -> bool:
         """Whether a value from outside needs a Reshape."""
@@ -309,17 +315,36 @@ class _Flattened:
     def _sizes(self, shape: Shape) -> Operand:
         """The sizes of the leading axes as they turn out, and then these."""
         rest = [size for size in shape[len(self.lead) :] if isinstance(size, int)]
-        if shape != (*self.lead, *rest) or self.source is None:
+        if shape != (*self.lead, *rest):
             raise NotHere("the leading axes cannot be told")
-        if self.sizes is None:
-            whole = self._new("Shape", self.source)
-            bounds = (NewInitializer.ints([end], "end") for end in (0, len(self.lead)))
-            self.sizes = self._new("Slice", whole, *bounds)
         key = (*rest,)
+        if self.whole is None:
+            self.whole = self._whole()
+        if isinstance(self.whole, ir.Value) and self.context.symbolic.of(self.whole) == shape:
+            return self.whole
+        if self.sizes is None:
+            bounds = (NewInitializer.ints([end], "end") for end in (0, len(self.lead)))
+            self.sizes = self._new("Slice", self.whole, *bounds)
         if key not in self.targets:
             tail = NewInitializer.ints(rest, "tail")
             self.targets[key] = self._new("Concat", self.sizes, tail, axis=0)
         return self.targets[key]
+
+    def _whole(self) -> Operand:
+        """The sizes of something that has the leading axes, or is given them for the region."""
+        if self.source is not None:
+            return self._new("Shape", self.source)
+        views = (producer_of(value, "Reshape") for value in self._from_outside())
+        for target in (view.inputs[1] for view in views if view is not None):
+            maker = None if target is None else target.producer()
+            sizes = self.context.symbolic.of(target)
+            begins = isinstance(sizes, tuple) and sizes[: len(self.lead)] == self.lead
+            if target is not None and begins and self._is_before(maker):
+                return target
+        raise NotHere("the leading axes cannot be told")
+
+    def _is_before(self, maker: ir.Node | None) -> bool:
+        return maker is None or (self.at is not None and self.context.precedes(maker, self.at))
 
     def _target(self, sizes: list[int]) -> Operand:
         """A constant target of Reshapes."""

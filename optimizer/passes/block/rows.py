@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 import onnx_ir as ir
 
@@ -106,20 +107,27 @@ def _numbers(node: ir.Node, context: Context) -> bool:
 
 
 def rows_around(root: ir.Node, context: Context) -> dict[ir.Node, RowOperation]:
-    """A node and all those connected with it that work on the same rows."""
+    """A node and all those connected with it that work on the same rows, the first in order first.
+
+    So few values cross from what is too much for one region into the next.
+    """
     shape = context.symbolic.shape(root.outputs[0]) if root.outputs else None
     if shape is None or len(shape) < 3:
         return {}
     found: dict[ir.Node, RowOperation] = {}
-    pending = [root]
+    known = {context.position(root): root}
+    pending = [*known]
     while pending and len(found) < LARGEST:
-        node = pending.pop()
-        if node in found or node.graph is not root.graph:
-            continue
+        node = known[heappop(pending)]
         operation = row_operation(node, shape[:-1], context)
-        if operation is not None:
-            found[node] = operation
-            pending += _neighbours(node, operation)
+        if operation is None:
+            continue
+        found[node] = operation
+        for one in _neighbours(node, operation):
+            place = context.position(one) if one.graph is root.graph else None
+            if place is not None and place not in known:
+                known[place] = one
+                heappush(pending, place)
     return found
 
 
