@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import sys
 import uuid
@@ -37,6 +38,8 @@ COMMANDS = {
 longer than most commands do."""
 
 THREADED = frozenset({"studio", "bench", "kernels", "quantize", "schedule"})
+BUILD_ONCE = frozenset({"inspect", "optimize", "replay", "why"})
+"""What they build is needed until they end: the cycle collector would find nothing."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,6 +54,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     called = next((word for word in words if word in COMMANDS), None)
     if argv is None and called not in THREADED:  # a process of its own
         postpone()
+        if called in BUILD_ONCE:
+            gc.disable()
     for name, summary in COMMANDS.items():
         command = commands.add_parser(name, help=summary)
         if name == called:
