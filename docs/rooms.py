@@ -26,7 +26,7 @@ LAYERS: Mapping[str, tuple[tuple[Room, ...], ...]] = {
         ("page",),
         ("opening",),
         ("layouts", "services", "workspace"),
-        ("experiment", "overlays", "preview", "recordings", "versus"),
+        ("experiment", "overlays", "recordings", "versus"),
         ("gallery",),
         ("artifacts", "figures"),
         ("graphview",),

@@ -16,11 +16,11 @@ from optimizer.isolation import Following, Progress
 from optimizer.pipeline import Pipeline
 from studio.artifacts.opened import OpenedModel, OpenedRun, Verified
 from studio.artifacts.plans import hold_plan
+from studio.artifacts.preview import AHEAD_SECONDS, PREVIEW, StepPreview, ask_some, ask_soon
 from studio.artifacts.store import run_key
 from studio.environment import LOCAL_FILES
 from studio.gallery import gallery
 from studio.layouts import LAYOUTS, look_at_some
-from studio.preview import AHEAD_SECONDS, PREVIEW, StepPreview, ask_some, ask_soon
 from studio.services import records, store, tasks, turns
 from studio.tasks import Task, Work
 from studio.versus import Versus

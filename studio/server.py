@@ -17,13 +17,13 @@ from optimizer.errors import StudioError
 from optimizer.pipeline_file import pipeline_text
 from profiling.workers import default_pool
 from studio.artifacts.opened import OpenedModel, OpenedRun
+from studio.artifacts.preview import PREVIEW_FORM
 from studio.environment import FIRST_MODEL
 from studio.first_picture import ended, first_picture_routes
 from studio.gallery import gallery
 from studio.memory.film.job import film_file
 from studio.opening import ask_ahead, forget_preview, model_task, preview_task, run_task, soon_task
 from studio.overlays import numbers_file
-from studio.preview import PREVIEW_FORM
 from studio.recordings.shipped import shipped
 from studio.services import store
 from studio.viewer import asset_routes

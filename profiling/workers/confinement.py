@@ -16,6 +16,7 @@ from optimizer.limits import JobLimits
 
 _SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of <sys/prctl.h>
 _OUT_OF_MEMORY_SCORE = 500  # added to the share of memory that is used, in thousandths
+_NICEST = 19  # on a scale from -20
 _SET_CHILD_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 
 
@@ -71,6 +72,14 @@ def die_first() -> None:
     """When the machine runs out of memory, have the kernel end this process before others."""
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(str(_OUT_OF_MEMORY_SCORE))
+
+
+def yield_to_others() -> None:
+    """Take only what others leave of the processors."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    except OSError:  # not in this container
+        os.nice(_NICEST)
 
 
 def adopt_orphans() -> None:

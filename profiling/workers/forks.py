@@ -1,4 +1,4 @@
-"""Work on what a process has open, shared by it and forks of it.
+"""Work on what a process has open, shared by it and forks of it, or done by a fork beside it.
 
 A graph that took seconds to open is at once open in a fork, too; memory is shared but for the pages
 that either of them changes.
@@ -12,9 +12,10 @@ import os
 import pickle
 import signal
 import struct
+import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, TypeVar
+from typing import IO, Any, Generic, NoReturn, TypeVar
 
 from profiling.workers import confinement
 
@@ -128,6 +129,76 @@ def _forks(
             _answer(function, items, tickets, writing)
         os.close(writing)
         yield _Fork(pid, reading)
+
+
+class Beside(Generic[Answer]):
+    """A fork that answers, one item after the other, while this process does something else."""
+
+    def __init__(self, pid: int, told: IO[bytes]) -> None:
+        self._pid, self._told = pid, told
+
+    def end(self) -> list[Answer]:
+        """End it: its answers to the first items, as many as it has written down by now."""
+        self.stop()
+        self._told.seek(0)
+        answers = list[Answer]()
+        with contextlib.suppress(EOFError, pickle.UnpicklingError):  # it was writing down the next
+            while True:
+                answers.append(pickle.load(self._told))  # noqa: S301 - our own fork wrote it
+        return answers
+
+    def stop(self) -> None:
+        """Nobody wants any more answers."""
+        if self._pid:
+            os.kill(self._pid, signal.SIGKILL)
+            os.waitpid(self._pid, 0)
+            self._pid = 0
+
+
+@contextlib.contextmanager
+def beside(function: Callable[[Item], Answer], items: Sequence[Item]) -> Generator[Beside[Answer]]:
+    """Have a fork answer for items in their order, as far as it comes before it is ended.
+
+    It takes what this process and others leave of the processors. Where there are no items, or this
+    process has threads, none is begun, and there are no answers. What `function` raises is told to
+    nobody and ends the answers.
+    """
+    with tempfile.TemporaryFile() as told:
+        begun = Beside[Answer](_forked_beside(function, items, told), told)
+        try:
+            yield begun
+        finally:
+            begun.stop()
+
+
+def _forked_beside(
+    function: Callable[[Item], Answer], items: Sequence[Item], told: IO[bytes]
+) -> int:
+    """Its process, or 0."""
+    if not items or confinement.threads() > 1:
+        return 0
+    try:
+        pid = os.fork()
+    except OSError:
+        return 0
+    if pid == 0:
+        _tell_each(function, items, told)
+    return pid
+
+
+def _tell_each(
+    function: Callable[[Item], Answer], items: Sequence[Item], told: IO[bytes]
+) -> NoReturn:
+    """What a fork beside another process does."""
+    try:
+        confinement.die_with_parent()
+        confinement.yield_to_others()
+        gc.disable()
+        for item in items:
+            pickle.dump(function(item), told)
+            told.flush()
+    finally:
+        os._exit(0)  # as below
 
 
 def _answer(

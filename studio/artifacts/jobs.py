@@ -39,6 +39,7 @@ from profiling.workers import WorkerPool
 from studio.artifacts.artifact import Artifact, File
 from studio.artifacts.code_version import code_version
 from studio.artifacts.opened import RESULT_FORM, SOURCE, TRACE, PassCounts, RunResult
+from studio.artifacts.preview import asked_beside, keep_told
 from studio.graphview.dot import MOST_DRAWN, box_count, dot_text
 from studio.graphview.graph_file import graph_json, groups_of
 from studio.graphview.steps_file import steps_json
@@ -136,16 +137,18 @@ def rewrite_model(
     model = load_path(folder / SOURCE, follow_links=True)
     nodes_before = count_nodes(model.ir.graph)
     chosen = Pipeline.from_json(pipeline)
-    with _isolate_for(chosen) as isolate:
-        trace = optimize(model, chosen, stop=Stop(), progress=progress, isolate=isolate)
-    nodes_after = count_nodes(model.ir.graph)
-    progress("drawing the steps", 0.8)
-    cursor = Cursor.at_end(trace)
-    save_trace(cursor, target / TRACE, with_source=False)
-    cursor.seek(0)
-    groups = groups_of(model.ir.graph)
-    steps = steps_json(cursor, key=target.name, graph_key=folder.name, groups=groups)
-    _write_gzip(target / STEPS, steps)
+    with asked_beside(model.ir, chosen) as asking:
+        with _isolate_for(chosen) as isolate:
+            trace = optimize(model, chosen, stop=Stop(), progress=progress, isolate=isolate)
+        nodes_after = count_nodes(model.ir.graph)
+        progress("drawing the steps", 0.8)
+        cursor = Cursor.at_end(trace)
+        save_trace(cursor, target / TRACE, with_source=False)
+        cursor.seek(0)
+        groups = groups_of(model.ir.graph)
+        steps = steps_json(cursor, key=target.name, graph_key=folder.name, groups=groups)
+        _write_gzip(target / STEPS, steps)
+        keep_told(cursor, asking.end(), target)
     remember_cursor(TraceFiles(folder / SOURCE, target / TRACE), cursor)
     totals = {metric: (first, last) for metric, (first, last) in steps["totals"].items()}
     nodes = (nodes_before, nodes_after)

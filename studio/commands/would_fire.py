@@ -9,8 +9,8 @@ from optimizer.pipeline import Pipeline
 from optimizer.rewrite.what_if import Preview, what_if
 from optimizer.source import open_source
 from profiling.workers import default_pool
+from studio.artifacts.preview import asked_passes
 from studio.commands.models import bindings, model_path
-from studio.preview import asked_passes
 
 PASS_SECONDS = 5.0
 

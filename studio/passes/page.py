@@ -12,6 +12,7 @@ import streamlit as st
 from optimizer.numbers import counted
 from optimizer.registry import FAMILIES, PRESETS, Pass, find
 from optimizer.rewrite.what_if import Preview
+from studio.artifacts.preview import can_be_asked
 from studio.page.figure import is_dark
 from studio.page.parts import go_to, run_again_after, show_message, words
 from studio.passes.about import before_after_html, heading_html, safety_html, spellings_html
@@ -19,7 +20,6 @@ from studio.passes.in_model import InModel, in_model
 from studio.passes.link import PassesChoice
 from studio.passes.pictures import picture_of, told_of
 from studio.passes.search import Wanted, found
-from studio.preview import can_be_asked
 from studio.workspace import MAX_LISTED, current, remember
 
 EXACTNESS = ("exact", "reassociates", "lossy")

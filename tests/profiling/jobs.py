@@ -22,7 +22,7 @@ from optimizer.errors import InvalidGraph, WorkerCrashed
 from optimizer.findings import Finding
 from optimizer.isolation import Progress
 from profiling.workers import confinement
-from profiling.workers.forks import forked_map
+from profiling.workers.forks import beside, forked_map
 
 
 def add(left: int, right: int) -> int:
@@ -284,6 +284,52 @@ def reciprocals(numbers: Sequence[int]) -> tuple[str, list[int]]:
     except ZeroDivisionError as error:
         return str(error), confinement.children()
     return "", confinement.children()
+
+
+def squares_beside(count: int, told: int) -> tuple[list[int], list[int]]:
+    """Squares of the numbers below `count` by a fork that is ended at the one after `told`."""
+    pipe = os.pipe()
+
+    def square(number: int) -> int:
+        if number == told:
+            os.write(pipe[1], b"!")
+            signal.pause()
+        return number * number
+
+    with beside(square, range(count)) as asked:
+        if told < count:
+            os.read(pipe[0], 1)
+        else:
+            os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+        return asked.end(), confinement.children()
+
+
+def beside_this(kind: str) -> tuple[list[bytes], list[int]]:
+    """What a fork tells of three items, the second of which it may not get over."""
+
+    def answer(number: int) -> bytes:
+        if number == 1 and kind == "dies":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if number == 1 and kind == "raises":
+            raise ValueError
+        return bytes((1 << 20) + number)  # more than a pipe takes
+
+    with beside(answer, range(3)) as asked:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)
+        return asked.end(), confinement.children()
+
+
+def beside_a_thread() -> list[int]:
+    """What a process that has a thread is told by a fork beside it."""
+    done = threading.Event()
+    thread = threading.Thread(target=done.wait)
+    thread.start()
+    try:
+        with beside(_square, range(3)) as asked:
+            return asked.end()
+    finally:
+        done.set()
+        thread.join()
 
 
 def processes_beside_a_thread() -> set[int]:

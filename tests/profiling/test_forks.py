@@ -43,6 +43,24 @@ def test_a_process_with_threads_is_not_forked() -> None:
     assert default_pool()(jobs.processes_beside_a_thread, limits=LIMITS) == {0}
 
 
+@pytest.mark.parametrize("told", [0, 1, 7, 10])
+def test_a_fork_beside_tells_its_answers_until_it_is_ended(told: int) -> None:
+    found, left = default_pool()(jobs.squares_beside, 10, told, limits=LIMITS)
+    assert found == [number * number for number in range(told)]
+    assert left == []
+
+
+@pytest.mark.parametrize(("kind", "told"), [("ends", 3), ("raises", 1), ("dies", 1)])
+def test_what_a_fork_beside_had_told_when_it_ended_is_known(kind: str, told: int) -> None:
+    found, left = default_pool()(jobs.beside_this, kind, limits=LIMITS)
+    assert [len(answer) - (1 << 20) for answer in found] == list(range(told))
+    assert left == []
+
+
+def test_a_process_with_threads_has_no_fork_beside_it() -> None:
+    assert default_pool()(jobs.beside_a_thread, limits=LIMITS) == []
+
+
 def test_more_items_than_a_pipe_takes_are_refused() -> None:
     with pytest.raises(ValueError, match="too many"):
         forked_map(str, range(MOST_ITEMS + 1))

@@ -19,8 +19,8 @@ from optimizer.rewrite.edits import ImportOpset
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.what_if import Answers, AskedGraph, Preview
 from optimizer.rules import Context
+from studio.artifacts.preview import can_be_asked
 from studio.gallery import gallery
-from studio.preview import can_be_asked
 from tests.optimizer.graphs import opened
 
 NOTHING = Pipeline.of("none")

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Request, Route, expect
 
 from studio.artifacts.contents import MODELS
-from studio.preview import PREVIEW
+from studio.artifacts.preview import PREVIEW
 from tests.studio.browsing import PATIENCE_MS, POLLING_MS, opened
 from tests.studio.conftest import RunningStudio
 
@@ -62,7 +62,7 @@ def test_what_can_be_said_soon_is_shown_while_the_others_are_asked(
     held: list[Route] = []
 
     def take_last(route: Route) -> None:
-        answer = route.fetch()
+        answer = route.fetch(url=f"{route.request.url}?all")
         told = answer.json()
         told["unasked"] = [told["passes"].pop()["pass_id"]]
         headers = {**answer.headers, "cache-control": "no-store"}

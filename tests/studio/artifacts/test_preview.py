@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,18 +15,17 @@ import onnx_ir as ir
 import pytest
 
 from optimizer.isolation import silent
+from optimizer.limits import JobLimits
 from optimizer.model.symbolic import SymbolicValues
 from optimizer.pipeline import Pipeline
 from optimizer.rewrite import what_if as asking
 from optimizer.rewrite.graph_at import graph_at
 from optimizer.rewrite.what_if import what_if
 from profiling.workers import default_pool
-from studio import opening, preview, services
+from studio import opening, services
+from studio.artifacts import preview
 from studio.artifacts.opened import OpenedModel, OpenedRun
-from studio.artifacts.store import Store
-from studio.gallery import gallery
-from studio.opening import ask_ahead, preview_task, soon_task
-from studio.preview import (
+from studio.artifacts.preview import (
     PREVIEW,
     StepPreview,
     ask_some,
@@ -33,9 +33,14 @@ from studio.preview import (
     asked_passes,
     make_preview,
 )
+from studio.artifacts.store import Store
+from studio.gallery import gallery
+from studio.opening import ask_ahead, preview_task, soon_task
 from studio.tasks import Tasks
 from studio.turns import Turns
+from tests.studio.artifacts import beside
 
+LIMITS = JobLimits(seconds=60)
 Opened = tuple[Store, OpenedModel, OpenedRun]
 
 
@@ -43,7 +48,9 @@ Opened = tuple[Store, OpenedModel, OpenedRun]
 def subject(tmp_path: Path) -> Opened:
     store = Store(default_pool(), root=tmp_path)
     model = store.open_file(gallery.open_path("tour"), name="tour")
-    return store, model, store.run(model, Pipeline.of("portable"))
+    run = store.run(model, Pipeline.of("portable"))
+    shutil.rmtree(run.folder / PREVIEW.name(0), ignore_errors=True)  # where there was time for it
+    return store, model, run
 
 
 def all_known(run: OpenedRun, step: int | None) -> None:
@@ -107,6 +114,30 @@ def test_processes_that_share_the_passes_say_what_one_says(subject: Opened) -> N
     store, model, run = subject
     step = run.result.steps // 2
     assert store.get(PREVIEW, (model, run), step) == asked_here(run, step)
+
+
+def test_the_source_is_asked_about_while_the_run_is_made(subject: Opened, tmp_path: Path) -> None:
+    _, model, run = subject
+    pipeline = Pipeline.of("portable").to_json()
+    default_pool()(beside.rewritten, model.folder, tmp_path, pipeline, limits=LIMITS)
+    assert PREVIEW.read(tmp_path / PREVIEW.name(0), 0) == asked_here(run, 0)
+
+
+@pytest.mark.parametrize("most", [0, 1, 50])
+def test_who_was_heard_while_the_run_was_made_is_not_asked_again(
+    subject: Opened, tmp_path: Path, most: int
+) -> None:
+    _, model, run = subject
+    pipeline = Pipeline.of("portable").to_json()
+    found = default_pool()(
+        beside.interrupted, model.folder, tmp_path, pipeline, most, limits=LIMITS
+    )  # fmt: skip
+    assert not (tmp_path / PREVIEW.name(0)).exists()
+    lies = {one.pass_id for one in found.passes if one.matches == beside.LIE}
+    assert len(lies) == most
+    true = {one for one in asked_here(run, 0).passes if one.pass_id not in lies}
+    assert {one for one in found.passes if one.pass_id not in lies} == true
+    assert not found.unasked
 
 
 @dataclass

@@ -10,21 +10,27 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import accumulate
 from operator import attrgetter
+from pathlib import Path
 from weakref import WeakKeyDictionary
+
+import onnx_ir as ir
 
 from optimizer.codec import Format
 from optimizer.collection import collection_paused
 from optimizer.isolation import Progress
+from optimizer.model.graph import count_nodes
 from optimizer.pipeline import Pipeline
 from optimizer.registry import GraphPass, Pass, passes
 from optimizer.rewrite.affected import affected
 from optimizer.rewrite.graph_at import TraceFiles, trace_cursor
 from optimizer.rewrite.replay import Cursor
 from optimizer.rewrite.what_if import Answers, AskedGraph, Preview
-from profiling.workers.forks import forked_map, processes
+from profiling.workers.forks import Beside, beside, forked_map, processes
 from studio.artifacts.artifact import Artifact, Value
 
 PASS_SECONDS = 0.1
@@ -35,6 +41,8 @@ SOON_SECONDS = 0.3
 """In which passes answer, where somebody waits."""
 AHEAD_SECONDS = 0.1
 """CPU time, on each core, of what is done ahead at a time: who wants an answer waits for that."""
+MOST_BESIDE = 20_000
+"""Nodes of a source that is asked about beside its run, for which memory holds them once more."""
 MOST_CHANGED = 0.2
 """Of the nodes of a graph; where more have changed, passes are asked about all of it."""
 PLANNING = frozenset({"kernels", "memory"})
@@ -65,6 +73,50 @@ def asked_passes(pipeline: Pipeline) -> list[Pass]:
 def can_be_asked(declared: type[Pass]) -> bool:
     """Whether a pass can say what it would do before it does it, and soon."""
     return declared.family not in PLANNING and not issubclass(declared, GraphPass)
+
+
+Told = tuple[Preview, Answers | None, float]
+"""What a pass says, in numbers and exactly, and the CPU time that this took."""
+
+
+def asked_beside(model: ir.Model, pipeline: Pipeline) -> AbstractContextManager[Beside[Told]]:
+    """Have a fork ask passes about the source, while this worker runs the pipeline over it.
+
+    Args:
+        model: the source, as the run will find it.
+        pipeline: of the run.
+    """
+    source = lru_cache(lambda: _Asked.source(model, pipeline))
+    local_first = sorted(asked_passes(pipeline), key=attrgetter("global_analysis"))
+    few = count_nodes(model.graph) <= MOST_BESIDE
+    return beside(lambda one: source().ask(one), local_first if few else ())
+
+
+def keep_told(cursor: Cursor, told: Sequence[Told], run: Path) -> None:
+    """Keep what passes said of the source beside its run.
+
+    Args:
+        cursor: of the run's trace, which finds there what passes need not be asked again.
+        told: what they said.
+        run: folder of the run, where it is an artifact if all have answered.
+    """
+    _told_beside[cursor] = told
+    asked = asked_passes(Pipeline.from_json(cursor.trace.pipeline))
+    preview = _step_preview(0, asked, {answer.pass_id: answer for answer, _, _ in told})
+    if not preview.unasked:
+        folder = run / PREVIEW.name(0)
+        folder.mkdir()
+        _PREVIEWS.write(folder, preview)
+
+
+_told_beside = WeakKeyDictionary[Cursor, Sequence[Told]]()
+
+
+def _step_preview(step: int, asked: Iterable[Pass], answers: Mapping[str, Preview]) -> StepPreview:
+    """What has been said about a step by now."""
+    found = [answers[one.id] for one in asked if one.id in answers]
+    telling = tuple(one for one in found if one.matches or one.declined)
+    return StepPreview(step, telling, tuple(one.id for one in asked if one.id not in answers))
 
 
 @collection_paused()
@@ -182,6 +234,12 @@ class _Asked:
     answers: dict[str, Preview] = field(default_factory=dict[str, Preview])
     said: dict[str, Answers] = field(default_factory=dict[str, Answers])
 
+    @staticmethod
+    def source(model: ir.Model, pipeline: Pipeline) -> _Asked:
+        """The source of a run, about which nothing was asked."""
+        graph = AskedGraph(model, pipeline, seconds=PASS_SECONDS)
+        return _Asked(0, dict(model.graph.opset_imports), graph, asked_passes(pipeline), {})
+
     @property
     def left(self) -> list[Pass]:
         """Those that have not been asked, in running order."""
@@ -189,9 +247,7 @@ class _Asked:
 
     def told(self) -> StepPreview:
         """What has been said by now."""
-        found = [self.answers[one.id] for one in self.passes if one.id in self.answers]
-        telling = tuple(one for one in found if one.matches or one.declined)
-        return StepPreview(self.step, telling, tuple(one.id for one in self.left))
+        return _step_preview(self.step, self.passes, self.answers)
 
     def answer(self, several: Sequence[Pass], until: float = math.inf) -> None:
         """Have passes answer; several processes ask, for somebody waits.
@@ -204,14 +260,14 @@ class _Asked:
         """
         ordered = sorted(several, key=self._expected_seconds, reverse=math.isinf(until))
 
-        def ask(one: Pass) -> tuple[Preview, Answers | None, float] | None:
+        def ask(one: Pass) -> Told | None:
             ends = time.monotonic() + self._expected_seconds(one)
-            return self._ask(one) if one is ordered[0] or ends <= until else None
+            return self.ask(one) if one is ordered[0] or ends <= until else None
 
-        self._remember(filter(None, forked_map(ask, ordered)))
+        self.remember(filter(None, forked_map(ask, ordered)))
 
-    def _ask(self, one: Pass) -> tuple[Preview, Answers | None, float]:
-        """What it says, in numbers and exactly, and the CPU time that this took."""
+    def ask(self, one: Pass) -> Told:
+        """Have it say what it has to say."""
         begun = time.thread_time()
         answer, said = self.graph.preview(one, self.before.get(one.id))
         return answer, said, time.thread_time() - begun
@@ -221,7 +277,8 @@ class _Asked:
         unknown = math.inf if one.global_analysis else 0.0
         return _seconds.get(self._manner(one.id), unknown)
 
-    def _remember(self, answers: Iterable[tuple[Preview, Answers | None, float]]) -> None:
+    def remember(self, answers: Iterable[Told]) -> None:
+        """Keep what passes said."""
         for answer, said, seconds in answers:
             self.answers[answer.pass_id] = answer
             _seconds[self._manner(answer.pass_id)] = seconds
@@ -238,7 +295,7 @@ class _Asked:
         for one in left:
             if time.thread_time() > until:
                 return False
-            self._remember([self._ask(one)])
+            self.remember([self.ask(one)])
         return True
 
     def _within(self, several: Iterable[Pass], seconds: float) -> Sequence[Pass]:
@@ -279,9 +336,12 @@ def _asked_about(cursor: Cursor, step: int) -> _Asked:
     few = changes is not None and len(changes) <= len(graph.nodes) * MOST_CHANGED
     before = known.said if known is not None and few else {}
     found = _asked[cursor] = _Asked(step, opsets, graph, asked, before)
+    if known is None and step == 0:
+        found.remember(_told_beside.pop(cursor, ()))
     return found
 
 
 PREVIEW_FORM = Format(StepPreview, "passlens.what-if/2", "preview of the passes")
-PREVIEW: Artifact[int, StepPreview] = Artifact("what-if", make_preview, Value(PREVIEW_FORM))
+_PREVIEWS = Value(PREVIEW_FORM)
+PREVIEW: Artifact[int, StepPreview] = Artifact("what-if", make_preview, _PREVIEWS)
 """Of a step of a run."""
