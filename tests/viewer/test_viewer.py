@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 from viewer_scripts import rested, told
 
 from optimizer.passes.imported.optimize_by_onnxruntime import OptimizeByOnnxruntime
@@ -112,6 +112,40 @@ def test_toggling_a_pass_is_told(opened: Opened) -> None:
         {"family": ["node", False]},
         {"preset": "none"},
     ]
+
+
+@pytest.mark.parametrize(
+    "target", [".pl-pass input", ".pl-family button", ".pl-icon", ".pl-card button"]
+)
+def test_a_click_counts_though_the_list_is_drawn_anew_while_the_pointer_is_down(
+    opened: Opened, target: str
+) -> None:
+    page = opened("fixture=cnn8&step=1")
+    page.evaluate(
+        """target => shadow.addEventListener("click", (e) =>
+        e.target.closest(target) && (window.__clicked = true))""",
+        target,
+    )
+    place = page.locator(target).first
+    place.hover()
+    page.mouse.down()
+    page.evaluate("update({ verified: { verdict: 'equal', text: 'The outputs are equal.' } })")
+    page.mouse.up()
+    assert page.evaluate("window.__clicked")
+    expect(page.locator(".pl-passes")).to_contain_text("The outputs are equal.")
+
+
+def test_a_list_is_drawn_anew_though_it_was_not_told_that_the_pointer_is_up(opened: Opened) -> None:
+    page = opened("fixture=cnn8")
+    passes = page.locator(".pl-passes")
+    pressed = passes.evaluate("""(passes) => {
+      passes.dispatchEvent(new PointerEvent("pointerdown", { bubbles: true, buttons: 1 }));
+      update({ verified: { verdict: "equal", text: "The outputs are equal." } });
+      return passes.textContent;
+    }""")
+    assert "The outputs are equal." not in pressed
+    passes.dispatch_event("pointermove", {"buttons": 0})
+    expect(passes).to_contain_text("The outputs are equal.")
 
 
 def test_the_line_that_installs_what_passes_need_stands_below_their_family(opened: Opened) -> None:

@@ -8,9 +8,8 @@ const FROM_PX = 4; // less is a click
  * @param {HTMLElement} list its children are the rows
  * @param {string} handle selects what is pressed in a row, or the row
  * @param {(from: number, to: number) => void} move
- * @param {(held: boolean) => void} [hold] told when a row is taken and when it is let go
  */
-export function reorderable(list, handle, move, hold = () => {}) {
+export function reorderable(list, handle, move) {
   list.addEventListener("pointerdown", (/** @type {PointerEvent} */ down) => {
     const pressed = /** @type {Element} */ (down.target).closest(handle);
     const from = pressed && list.contains(pressed) ? rowAt(list, down) : -1;
@@ -25,10 +24,8 @@ export function reorderable(list, handle, move, hold = () => {}) {
     const leave = (/** @type {boolean} */ dropped) => {
       end.abort();
       mark(list, from, -1);
-      hold(false);
       if (dropped && to >= 0 && to !== from) move(from, to);
     };
-    hold(true);
     addEventListener("pointermove", follow, end);
     addEventListener("pointerup", () => leave(true), end);
     addEventListener("pointercancel", () => leave(false), end);

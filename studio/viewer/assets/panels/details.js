@@ -2,6 +2,7 @@
 // What a node is: operator, attributes, inputs and outputs, neighbours, and its life in the trace.
 
 import { fill, h, section, swatch, table } from "../page/dom.js";
+import { Press } from "../page/press.js";
 import { OVERLAYS } from "../overlays/registry.js";
 import { askedSection, historySection } from "./node-history.js";
 import { chips, clearButton, nodeChip } from "./parts.js";
@@ -18,9 +19,11 @@ export class Details {
     this.state = context.state;
     this.steps = new StepSection(context, "Steps that touch it");
     this.el = h("section.pl-details", { "aria-label": "Selected node" });
+    this.press = new Press(this.el, () => this.render());
   }
 
   render() {
+    if (this.press.holds()) return;
     const { session: s, selection, data } = this.state;
     const o = selection?.node;
     const asks = data?.mode === "model" && !selection;

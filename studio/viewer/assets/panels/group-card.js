@@ -5,6 +5,7 @@
 import { Comparison } from "../session/comparison.js";
 import { button, fill, h, section, swatch, table } from "../page/dom.js";
 import { counted, whole } from "../page/numbers.js";
+import { Press } from "../page/press.js";
 import { namesOf } from "../trace/place-names.js";
 import { chips, clearButton, nodeChip } from "./parts.js";
 import { StepSection } from "./step-section.js";
@@ -20,9 +21,11 @@ export class GroupCard {
     this.actions = context.actions;
     this.steps = new StepSection(context, "Steps inside it");
     this.el = h("section.pl-groupcard", { "aria-label": "Selected group" });
+    this.press = new Press(this.el, () => this.render());
   }
 
   render() {
+    if (this.press.holds()) return;
     const { selection, session: s } = this.state;
     const group = selection?.group ?? null;
     this.el.hidden = !group;

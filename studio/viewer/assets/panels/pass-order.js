@@ -18,14 +18,6 @@ export class PassOrder {
     this.on = false;
     /** asked for, not yet answered @type {string[] | null} */ this.wanted = null;
     /** what the server said when it was asked for */ this.before = "";
-    /** whether a row is in the pointer's hand: new rows might stand elsewhere */ this.held = false;
-    /** whether new rows were wanted meanwhile */ this.late = false;
-  }
-
-  /** Whether the rows have to stay; they are drawn anew when the pointer lets go. */
-  stays() {
-    this.late ||= this.held;
-    return this.held;
   }
 
   /** Ids in running order. */
@@ -57,7 +49,7 @@ export class PassOrder {
     const rows = h("ol.pl-order", { "aria-label": name }, listed.map(this.#row));
     const move = (/** @type {number} */ from, /** @type {number} */ to) =>
       this.#move(listed[from].id, to);
-    reorderable(rows, ".pl-pass", move, (held) => this.#hold(held));
+    reorderable(rows, ".pl-pass", move);
     return [
       h(
         "p.pl-signs",
@@ -85,15 +77,6 @@ export class PassOrder {
       h("span.pl-count", fired ? String(fired) : ""),
     );
   };
-
-  /** @param {boolean} held */
-  #hold(held) {
-    this.held = held;
-    if (!held && this.late) {
-      this.late = false;
-      this.redraw();
-    }
-  }
 
   /** @param {KeyboardEvent} e @param {PassRecord} pass @param {number} place */
   #pressed(e, { id, title }, place) {

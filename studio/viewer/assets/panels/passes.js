@@ -3,6 +3,7 @@
 
 import { DeclinedList } from "./declined.js";
 import { button, fill, h, select, swatch } from "../page/dom.js";
+import { Press } from "../page/press.js";
 import { Comparison } from "../session/comparison.js";
 import { counted } from "../page/numbers.js";
 import { installLine } from "./install.js";
@@ -26,6 +27,7 @@ export class Passes {
     this.el = h("div.pl-passes");
     /** @type {Set<string>} families folded away */ this.folded = new Set();
     this.firstFold = true;
+    this.press = new Press(this.el, () => this.render());
     const redraw = () => this.render();
     this.whatIf = new WhatIf(context, redraw, () => this.declined.unmark());
     this.declined = new DeclinedList(context, this.el, redraw, () => this.whatIf.unmark());
@@ -44,7 +46,7 @@ export class Passes {
 
   render() {
     const { data, session: s } = this.state;
-    if (!data || data.mode === "model" || this.order.stays()) return;
+    if (!data || data.mode === "model" || this.press.holds()) return;
     const families = Map.groupBy(this.list, (p) => p.family);
     if (this.firstFold && s?.trace) {
       this.firstFold = false;

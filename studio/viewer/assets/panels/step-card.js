@@ -6,6 +6,7 @@ import { Comparison } from "../session/comparison.js";
 import { comparisonCard } from "./comparison-card.js";
 import { button, fill, h, prose, swatch, table } from "../page/dom.js";
 import { copyText, permalink } from "../page/link.js";
+import { Press } from "../page/press.js";
 import { exactnessSign, factsLine, stepLink, verdictLine } from "./parts.js";
 import { dependants } from "../trace/dependants.js";
 import { drawMini, weightsPicture } from "./step-picture.js";
@@ -20,9 +21,11 @@ export class Card {
     this.state = context.state;
     this.actions = context.actions;
     this.el = h("section.pl-card", { "aria-label": "This step" });
+    this.press = new Press(this.el, () => this.render());
   }
 
   render() {
+    if (this.press.holds()) return;
     const { session: s, data } = this.state;
     if (s && data?.mode !== "model") fill(this.el, this.#content(s));
   }
